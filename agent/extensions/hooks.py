@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.hook_listing import hook_commands
-from gatewright.agent.extensions.contribution import Contribution, part_of
+from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.plugins.parts import PluginParts
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.record.events import Envelope, HooksSeen
 from gatewright.agent.settings.workspace import Surroundings
 
@@ -41,8 +41,7 @@ class Hooks:
         return self.opened().take(around)
 
     def _of_plugins(self) -> bool:
-        parts = part_of(self._host.brought, PluginParts)
-        return parts is not None and any(each.hooks for each in parts.plugins)
+        return any(each.hooks for each in plugins_of(self._host.brought))
 
     def opened(self) -> HookSession:
         """The real thing, from now on."""

@@ -16,7 +16,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.enabled import Enabled, enabled
 from gatewright.agent.plugins.manifest import wrong_name
 from gatewright.agent.plugins.options import Options
-from gatewright.agent.plugins.parts import Plugin
+from gatewright.agent.plugins.parts import Plugin, PluginFault
 from gatewright.agent.plugins.reading_parts import FoundPlugin, read_plugin
 from gatewright.agent.plugins.record import Lock, Record
 from gatewright.agent.plugins.store import Store
@@ -25,17 +25,6 @@ from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import Places
 
 GIVEN = "flag"  # the market of what --plugin-dir names
-
-
-class PluginFault(msgspec.Struct, frozen=True):
-    """`plugin` is an id, or the directory where there is none; `stopped`: it does not count."""
-
-    plugin: str
-    text: str
-    stopped: bool = True
-
-    def said(self) -> str:
-        return f"Plugin {self.plugin}: {self.text}"
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):

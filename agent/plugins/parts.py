@@ -51,18 +51,30 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
         return f"{ORIGIN}{self.name}"
 
 
+class PluginFault(msgspec.Struct, frozen=True):
+    """`plugin` is an id, or the directory where there is none; `stopped`: it does not count."""
+
+    plugin: str
+    text: str
+    stopped: bool = True
+
+    def said(self) -> str:
+        return f"Plugin {self.plugin}: {self.text}"
+
+
 class PluginParts:
     """The plugins of a session as they are now; who asks to hear is told after each reload."""
 
     def __init__(self, plugins: tuple[Plugin, ...] = ()) -> None:
         self.plugins = plugins
+        self.faults: tuple[PluginFault, ...] = ()
         self._listening: list[Callable[[], None]] = []
 
     def listen(self, changed: Callable[[], None]) -> None:
         self._listening.append(changed)
 
-    def take(self, plugins: tuple[Plugin, ...]) -> None:
-        self.plugins = plugins
+    def take(self, plugins: tuple[Plugin, ...], faults: tuple[PluginFault, ...] = ()) -> None:
+        self.plugins, self.faults = plugins, faults
         for changed in tuple(self._listening):
             changed()
 

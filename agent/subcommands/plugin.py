@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.plugins.installing import Installed, install_path
 from gatewright.agent.plugins.manifest import Manifest
 from gatewright.agent.plugins.options import Options
@@ -18,12 +19,21 @@ from gatewright.agent.plugins.record import Record
 from gatewright.agent.plugins.store import Store
 from gatewright.agent.plugins.switching import installed, switch, uninstall
 from gatewright.agent.subcommands.place import Scope, here, refuse_inside_session
-from gatewright.agent.subcommands.questions.plugin_yes import asking
+from gatewright.agent.subcommands.plugins.plugin_consent import asking
+from gatewright.agent.subcommands.plugins.plugin_market import (
+    group as marketplaces,
+)
+from gatewright.agent.subcommands.plugins.plugin_market import (
+    install_from,
+    is_directory,
+    update_plugins,
+)
 from gatewright.agent.subcommands.tell import give, tell
 
 HELP = "Plugins: skills, commands, agents, hooks, servers and styles that others wrote."
 NEXT = "It counts from the next session on; /reload-plugins takes it up in one that runs."
 group = typer.Typer(help=HELP, no_args_is_help=True)
+group.add_typer(marketplaces, name="marketplace")
 
 Name = Annotated[str, typer.Argument(help="The plugin: NAME, or NAME@MARKETPLACE.")]
 InScope = Annotated[
@@ -35,8 +45,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 @group.command()
 def install(
-    what: Annotated[str, typer.Argument(help="A directory.", metavar="PATH")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="NAME or NAME@MARKETPLACE, a directory, an archive or an address.",
+            metavar="NAME | PATH | URL",
+        ),
+    ],
     scope: InScope = Scope.USER,
+    sha: Annotated[str, typer.Option("--sha", help="The commit of a repository.")] = "",
     link: Annotated[
         bool, typer.Option("--link", help="Use the directory where it is; a change asks again.")
     ] = False,
@@ -44,9 +61,18 @@ def install(
 ) -> None:
     """Install a plugin: it shows all that can act, and asks."""
     refuse_inside_session()
-    store = Store(here().places.home)
-    done = install_path(store, Path(what).expanduser(), asking(yes=yes), linked=link)
+    if is_directory(what):
+        path = Path(what).expanduser()
+        done = install_path(_store(), path, asking(yes=yes), linked=link)
+    elif link:
+        raise UsageError("--link is for a directory of yours.")
+    else:
+        done = install_from(what, sha=sha, yes=yes)
     finish(done, scope)
+
+
+def _store() -> Store:
+    return Store(here().places.home)
 
 
 def finish(done: Installed, scope: Scope) -> None:
@@ -116,10 +142,26 @@ def disable(name: Name, scope: InScope = Scope.USER) -> None:
     tell(f"{record.id} is off.")
 
 
+@group.command()
+def update(
+    names: Annotated[list[str] | None, typer.Argument(help="Which.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All that are installed.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Take newer versions, after showing what acts anew."""
+    done = update_plugins(names or (), every=every, yes=yes)
+    for each in done:
+        tell(f"{each.id}: {each.text}", err=each.state == "failed")
+    if any(each.state == "updated" for each in done):
+        tell(NEXT)
+    if any(each.state == "failed" for each in done):
+        raise typer.Exit(1)
+
+
 @group.command(name="list")
 def list_(as_json: AsJson = False) -> None:
     """List the plugins that are installed, or that settings name."""
-    from gatewright.agent.subcommands.questions.plugins_here import PluginsHere  # noqa: PLC0415
+    from gatewright.agent.subcommands.plugins.plugins_here import PluginsHere  # noqa: PLC0415
 
     rows = PluginsHere().rows()
     if as_json:
@@ -142,7 +184,7 @@ def info(
     name: Annotated[str, typer.Argument(help="An installed plugin, or a directory.")],
 ) -> None:
     """Show what a plugin is, all that can act, and what it was told."""
-    from gatewright.agent.subcommands.questions.plugins_here import (  # noqa: PLC0415
+    from gatewright.agent.subcommands.plugins.plugins_here import (  # noqa: PLC0415
         PluginsHere,
         of_folder,
     )
@@ -195,7 +237,7 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Say what is wrong with a plugin; exit code 1 where something is."""
-    from gatewright.agent.subcommands.questions.plugin_check import checked  # noqa: PLC0415
+    from gatewright.agent.subcommands.plugins.plugin_check import checked  # noqa: PLC0415
 
     found = checked(folder)
     failed = bool(found.problems or (strict and found.notes))

@@ -44,8 +44,7 @@ HOMES: Mapping[str, Callable[[Mapping[str, str]], Path]] = {
     "~/.claude": claude_home,
     "~/.gatewright": own_home,
 }
-ASKS_FOR: Mapping[str, str] = {
-}
+ASKS_FOR: Mapping[str, str] = {}
 AGENTS = "/agents/"
 DENIED = ("WebFetch", "WebSearch", "Glob", "Grep", "NotebookEdit", "TodoWrite")
 

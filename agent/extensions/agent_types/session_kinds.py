@@ -10,10 +10,11 @@ from gatewright.agent.agents.definitions.given import FLAG, of_entries, of_flag
 from gatewright.agent.agents.definitions.misnamed import forbids_nothing
 from gatewright.agent.agents.definitions.places import Ground
 from gatewright.agent.agents.definitions.reading import Found
-from gatewright.agent.extensions.contribution import Contribution, Root, part_of
+from gatewright.agent.extensions.contribution import Root
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.launch.exits import UsageError
-from gatewright.agent.plugins.parts import Plugin, PluginParts
+from gatewright.agent.plugins.parts import Plugin
 from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
@@ -74,12 +75,6 @@ def unknown_tool(rule: str) -> str:
     from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
 
     return unknown(tool_of(rule))
-
-
-def plugins_of(brought: Sequence[Contribution]) -> Sequence[Plugin]:
-    """Those that are on now."""
-    parts = part_of(brought, PluginParts)
-    return parts.plugins if parts is not None else ()
 
 
 def denies(rules: Iterable[Rule], name: str) -> bool:

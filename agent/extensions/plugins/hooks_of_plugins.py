@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gatewright.agent.extensions.contribution import Contribution, part_of
+from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.hooks.configured.reading import Read, read
 from gatewright.agent.hooks.handlers import Place
-from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.plugins.variables import fills, given
 from gatewright.permissions.condition import problem_of
 
 
 def of_plugins(brought: Sequence[Contribution]) -> Iterator[Read]:
     """Of those that are on now, in their order."""
-    parts = part_of(brought, PluginParts)
-    for plugin in parts.plugins if parts is not None else ():
+    for plugin in plugins_of(brought):
         for said in plugin.hooks:
             place = Place(
                 "plugin",

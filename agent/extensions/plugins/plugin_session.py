@@ -15,9 +15,9 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.plugins.offers import Offers
-from gatewright.agent.plugins.gathering import Gathered, Ground, PluginFault, gathered
+from gatewright.agent.plugins.gathering import Gathered, Ground, gathered
 from gatewright.agent.plugins.in_use import Use, sweep
-from gatewright.agent.plugins.parts import ORIGIN, Plugin, PluginParts
+from gatewright.agent.plugins.parts import ORIGIN, Plugin, PluginFault, PluginParts
 from gatewright.agent.plugins.store import Store
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
@@ -34,7 +34,6 @@ class PluginSession:
         self._host = host
         self.store = Store(host.around.places.home)
         self.parts = PluginParts()
-        self.faults: tuple[PluginFault, ...] = ()
         self._use = Use(self.store, host.base.start.id)
         self._told: set[str] = set()
         self._trusted = host.around.trusted
@@ -72,11 +71,10 @@ class PluginSession:
         """What is new and wrong, for the person."""
         ground = ground_of(self._host.around)
         found = await asyncio.to_thread(self._prepared, ground)
-        self.faults = found.faults
         for plugin in found.plugins:
             self._host.base.redactor.learn(plugin.options[k] for k in _secrets(plugin))
         self._host.path_end = tuple(str(each.bin) for each in found.plugins if each.bin is not None)
-        self.parts.take(found.plugins)
+        self.parts.take(found.plugins, found.faults)
         told = [fault.said() for fault in found.faults]
         told += self._offers.take(found)
         new = tuple(text for text in map(escaped, told) if text not in self._told)
@@ -136,7 +134,7 @@ class PluginSession:
 
     def _summary(self) -> str:
         plugins = self.parts.plugins
-        stopped = [fault for fault in self.faults if fault.stopped]
+        stopped = [fault for fault in self.parts.faults if fault.stopped]
         if not plugins and not stopped:
             return NOTHING
         names = ", ".join(each.name for each in plugins)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gatewright.agent.extensions.contribution import Contribution, part_of
-from gatewright.agent.plugins.parts import Plugin, PluginParts
+from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
+from gatewright.agent.plugins.parts import Plugin
 from gatewright.agent.plugins.variables import USER, found, option, options_of, places_of
 from gatewright.agent.servers.written import ServerLayer
 from gatewright.mcp.names import of_plugin
@@ -18,9 +19,7 @@ from gatewright.mcp.names import of_plugin
 
 def plugin_servers(brought: Sequence[Contribution]) -> tuple[ServerLayer, ...]:
     """Of those that are on now."""
-    parts = part_of(brought, PluginParts)
-    plugins = parts.plugins if parts is not None else ()
-    return tuple(layer for each in plugins for layer in layers_of(each))
+    return tuple(layer for each in plugins_of(brought) for layer in layers_of(each))
 
 
 def layers_of(plugin: Plugin) -> tuple[ServerLayer, ...]:

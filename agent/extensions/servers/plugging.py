@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from gatewright.agent.commands.registry import Command, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.errors import GatewrightError, SessionError
-from gatewright.agent.extensions.contribution import Contribution, part_of
+from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.plugins.parts import PluginParts
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.servers.server_command import ServerRow, ToolRow, server_commands
 from gatewright.agent.servers.written import alone, any_written, seen
 from gatewright.agent.settings.workspace import Surroundings
@@ -47,9 +47,8 @@ class McpServers:
         return self.session.take(around)
 
     def _of_plugins(self) -> bool:
-        parts = part_of(self._host.brought, PluginParts)
         served = self._host.around.options.served
-        return not served and parts is not None and any(each.servers for each in parts.plugins)
+        return not served and any(each.servers for each in plugins_of(self._host.brought))
 
     def own(self, entries: Mapping[str, object], where: str, source: Source) -> Servers:
         """Servers of one agent alone. Raises SessionError."""

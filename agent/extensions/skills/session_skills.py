@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.extensions.contribution import Root
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.extensions.skills.telling import SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.models.opener import understood
@@ -75,9 +76,7 @@ def book_of(
 
 def skills_of(host: Host) -> SkillBook:
     """Of a session."""
-    return book_of(
-        lambda: host.around, lambda: host.policy.rules().deny, lambda: plugins_in(host.roots)
-    )
+    return book_of(lambda: host.around, lambda: host.policy.rules().deny, lambda: _plugins(host))
 
 
 def telling_of(host: Host, book: SkillBook) -> SkillTelling:
@@ -95,6 +94,15 @@ def _window(host: Host) -> int:
     """The tokens of the model's window; 0 where no model is known."""
     chosen = understood(host.around, host.base.model_name)
     return load_catalog().facts(chosen.provider, chosen.model).window if chosen is not None else 0
+
+
+def _plugins(host: Host) -> Iterator[PluginPlace]:
+    """Those that say themselves what lies where, then plain directories."""
+    known = plugins_of(host.brought)
+    for each in known:
+        yield PluginPlace(each.name, each.root, each.skills, each.commands)
+    said = {each.origin for each in known}
+    yield from plugins_in(root for root in host.roots if root.origin not in said)
 
 
 def plugins_in(roots: Iterable[Root]) -> Iterator[PluginPlace]:

@@ -16,9 +16,10 @@ from gatewright.agent.context.prompt.output_style import (
     OutputStyle,
 )
 from gatewright.agent.context.prompt.style_files import Styles, names_of, styles_of
-from gatewright.agent.extensions.agent_types.session_kinds import ground_of, plugins_of
+from gatewright.agent.extensions.agent_types.session_kinds import ground_of
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.extensions.styles.style_command import style_commands
 from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.record.journal import of_main

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.frontends.sdk.server_lines import known_tools, status
+from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import (
     AssistantMessage,
     Compacted,
@@ -64,6 +65,20 @@ def menu(commands: Iterable[Command]) -> Sequence[Line]:
         {"name": each.name, "description": each.summary, "argumentHint": each.args}
         for each in commands
     ]
+
+
+def plugin_lines(parts: PluginParts) -> Line:
+    """Of the first object: which are on, and what is wrong with some."""
+    wrong = [
+        {
+            "plugin": fault.plugin,
+            "type": "not-loaded" if fault.stopped else "part",
+            "message": fault.text,
+        }
+        for fault in parts.faults
+    ]
+    on = [{"name": each.name, "path": str(each.root)} for each in parts.plugins]
+    return {"plugins": on, **({"plugin_errors": wrong} if wrong else {})}
 
 
 def by(agent: str) -> Line:

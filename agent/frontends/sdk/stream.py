@@ -10,13 +10,14 @@ from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
-from gatewright.agent.frontends.sdk.shapes import Line, menu
+from gatewright.agent.frontends.sdk.shapes import Line, menu, plugin_lines
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.sdk.work_lines import HookLines
 from gatewright.agent.frontends.slash_text import command
 from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of, tell
 from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
@@ -97,6 +98,8 @@ def _dialect(
         made.servers = servers.rows
     if (types := session.part(AgentTypes)) is not None:
         made.kinds = lambda: [kind.name for kind in types.book.offered()]
+    if (plugins := session.part(PluginParts)) is not None:
+        made.plugins = lambda: plugin_lines(plugins)
     if (styles := session.part(OutputStyles)) is not None:
         made.style = lambda: styles.name
     if (skills := session.part(SessionSkills)) is not None:

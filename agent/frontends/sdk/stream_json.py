@@ -96,6 +96,7 @@ class Dialect:
         self.skills: Callable[[], Sequence[str]] = tuple[str, ...]
         self.menu: Callable[[], Sequence[Line]] = tuple[Line, ...]
         self._menu: Sequence[Line] = ()  # as the client was told of it
+        self.plugins: Callable[[], Line] = dict[str, object]
         self._started: SessionStarted | None = None
         self._listed: list[Line] = []  # servers, as the client was told of them
         self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
@@ -190,6 +191,7 @@ class Dialect:
         """What there is; said again before a turn in which servers are not what they were."""
         told = self.servers(), self.kinds(), self.style(), self.skills()
         line = init(started, self._commands(), *told)
+        line |= self.plugins()
         self._menu = self.menu()
         self._listed = line["mcp_servers"]
         return line
