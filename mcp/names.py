@@ -33,9 +33,14 @@ def split(text: str) -> tuple[str, str, str]:
     return f"{PLUGIN}{plugin}{colon}{server}", behind, uri
 
 
+def ruled(server: str) -> str:
+    """What rules and the names of tools call it."""
+    return server.replace(":", "_")
+
+
 def lead_of(server: str) -> str:
     """How the names begin by which a model knows its tools."""
-    return f"{LEAD}{server.replace(':', '_')}"
+    return f"{LEAD}{ruled(server)}"
 
 
 def wrong_name(name: str, *, plugin: bool = False) -> str:

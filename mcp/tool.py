@@ -11,6 +11,7 @@ import msgspec
 
 from gatewright.mcp.background import CallJob, watched
 from gatewright.mcp.described import Described, printable
+from gatewright.mcp.names import ruled
 from gatewright.mcp.offered.server_tools import SHADOWS
 from gatewright.mcp.schemas import mismatch
 from gatewright.tools.access import Access, Effect, RemoteTool, Row, Where
@@ -59,7 +60,7 @@ class ServerTool:
             effects |= Effect.OPEN_WORLD
         return Access(
             effects=effects,
-            remote=RemoteTool(self._server.name, tool.name),
+            remote=RemoteTool(ruled(self._server.name), tool.name),
             insist=self._insists(),
         )
 

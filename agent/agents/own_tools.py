@@ -58,7 +58,7 @@ def _foreign(kind: AgentKind, name: str) -> bool:
     """A tool of a server that its kind does not see."""
     if not kind.servers or not name.startswith("mcp__"):
         return False
-    return not any(name.startswith(f"mcp__{server}__") for server in kind.servers)
+    return not any(name.startswith(f"mcp__{server.replace(':', '_')}__") for server in kind.servers)
 
 
 def scope_of(kind: AgentKind) -> Scope:

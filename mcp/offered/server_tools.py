@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from gatewright.mcp.names import ruled
 from gatewright.mcp.offered.resources import nearest, resource, resources_of
 from gatewright.tools.access import Access, Effect, RemoteTool, Where
 from gatewright.tools.blocks import Block, Text
@@ -146,7 +147,7 @@ def access_of(server: str, *, insist: str = "") -> Access:
     """Reading a resource of the server."""
     return Access(
         effects=Effect.READ_ONLY | Effect.OPEN_WORLD,
-        remote=RemoteTool(server, ""),
+        remote=RemoteTool(ruled(server), ""),
         subject=server,
         insist=insist,
     )

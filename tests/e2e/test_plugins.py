@@ -79,7 +79,7 @@ class TestOnePluginWithEverything:
         done, bodies = asked(program, f"{script}\n", *flags)
         assert done.returncode == 0, done.stderr
         results = json.dumps(bodies[1]["messages"][-1]["content"])
-        assert "on the shelf" in results
+        assert "on the shelf" in results, results
         assert "tidied" in results
         heard = store(program) / "data" / "tidy@local" / "heard"
         assert json.loads(heard.read_text(encoding="utf-8"))["tool_name"] == "Read"

@@ -136,7 +136,7 @@ class AgentSession:
                 server
                 for server in kind.required_servers
                 if server not in kind.inline_servers
-                and not any(name.startswith(f"mcp__{server}__") for name in specs)
+                and not any(name.startswith(f"mcp__{server.replace(':', '_')}__") for name in specs)
             ]
             if missing:
                 raise ToolFailure(

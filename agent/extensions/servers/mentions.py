@@ -13,7 +13,7 @@ from gatewright.agent.context.attachments import CHARACTERS, named
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.well_formed import formed
-from gatewright.mcp.names import split
+from gatewright.mcp.names import ruled, split
 from gatewright.mcp.offered.completing import completed
 from gatewright.mcp.offered.resources import resource
 from gatewright.mcp.server import Server
@@ -59,7 +59,7 @@ class Mentions:
     async def _one(self, name: str, where: Where) -> tuple[Content, ...]:
         server, _, uri = split(name)
         try:
-            if rule := denies_resource(self._host.policy, where, server, uri):
+            if rule := denies_resource(self._host.policy, where, ruled(server), uri):
                 raise ToolFailure(f"the rule {rule} denies it")
             parts = await resource(self._servers()[server], uri)
             from gatewright.tools.documents.fitted import fitted  # noqa: PLC0415  lazy: only with images

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatewright.agent.servers.server_command import ServerRow, ToolRow
 from gatewright.mcp.described import Described
+from gatewright.mcp.names import ruled
 from gatewright.mcp.server import Server
 from gatewright.mcp.servers import PER_TOKEN
 from gatewright.permissions.calls.ruling import ruling
@@ -33,7 +34,7 @@ def server_row(server: Server, confined: str) -> ServerRow:
 
 
 def tool_row(full: str, server: Server, tool: Described, context: Context) -> ToolRow:
-    rule = ruling(full, Access(remote=RemoteTool(server.name, tool.name)), context)
+    rule = ruling(full, Access(remote=RemoteTool(ruled(server.name), tool.name)), context)
     return ToolRow(
         full,
         tool.hint(),
