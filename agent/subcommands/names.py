@@ -23,7 +23,11 @@ SUBCOMMANDS: dict[str, str] = {
     "debug": "Show how the program decides things",
 }
 
-_MODULES: dict[str, str] = {"import": "import_", "skills": "skills.skills_group"}
+_MODULES: dict[str, str] = {
+    "import": "import_",
+    "plugin": "plugins.plugin",
+    "skills": "skills.skills_group",
+}
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.
 ELSEWHERE: dict[str, str] = {
