@@ -14,6 +14,7 @@ import msgspec
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
+from gatewright.agent.frontends.live import Live
 from gatewright.agent.frontends.output import Output, went_away
 from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.stdin import NOTHING, prompt_from
@@ -117,7 +118,10 @@ class _Process:
                 return Exit.OK
             options = msgspec.structs.replace(options, prompt=said.text)
             out, scope = self._out, said.scope
-            return await plain.run(session, options, out, err, chatty=chatty, scope=scope)
+            live = Live(out, out.settle) if os.isatty(1) else None
+            return await plain.run(
+                session, options, out, err, chatty=chatty, live=live, scope=scope
+            )
         from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
 
         return await stream.run(session, options, self._out, err)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from gatewright.agent.text.printable import visible
 
 FLUSH_LIMIT = 5.0
+SETTLE_LIMIT = 0.2  # a terminal that stands still holds nobody up
 
 
 class Output:
@@ -24,7 +25,7 @@ class Output:
         self._fd = fd
         self._for_people = os.isatty(fd)
         self._failed = failed
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[bytes | threading.Event | None] = queue.SimpleQueue()
         self.error: OSError | None = None
         self._thread = threading.Thread(target=self._run, name="output", daemon=True)
         self._thread.start()
@@ -35,6 +36,13 @@ class Output:
         # A lone surrogate from a model must not end the program.
         self._queue.put(text.encode("utf-8", "replace"))
 
+    def settle(self, limit: float = SETTLE_LIMIT) -> None:
+        """Wait until what was written so far is out, as long as that takes no time."""
+        if self._for_people and self._thread.is_alive():
+            out = threading.Event()
+            self._queue.put(out)
+            out.wait(limit)
+
     def close(self, limit: float = FLUSH_LIMIT) -> bool:
         """Wait until all is written; False when the reader took longer than `limit`."""
         self._queue.put(None)
@@ -43,6 +51,9 @@ class Output:
 
     def _run(self) -> None:
         while (data := self._queue.get()) is not None:
+            if isinstance(data, threading.Event):
+                data.set()
+                continue
             try:
                 while data:
                     data = data[os.write(self._fd, data) :]

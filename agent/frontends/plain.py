@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.live import Live
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
@@ -46,14 +47,16 @@ async def run(
     err: Sink,
     *,
     chatty: bool = False,
+    live: Live | None = None,
     scope: Scope | None = None,
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
     Errors, waits and whatever the person must know always go to `err`; progress only when
-    `chatty`.
+    `chatty`. What is `live` is printed as it comes, and then not again.
     """
     shape = shape_of(options)
+    live = live if shape is None else None
     wants_calls = chatty or bool(options.prompt_tool)
     follower = Follower(session, shape, (ToolStarted, ToolFinished) if wants_calls else ())
     told, progress = Told(), Progress()
@@ -76,13 +79,21 @@ async def run(
         if answers is not None:
             answers.saw(envelope)
         happened = progress.line(envelope)
-        if line := told.line(envelope) or (happened if chatty else ""):
-            err.write(visible(f"{line}\n"))
+        if live is not None:
+            live.saw(envelope)
+        _say(told.line(envelope) or (happened if chatty else ""), live, err)
     follower.background.tell(err)
     if ended is None:
         err.write(visible(f"agent: {UNSENT.format(reason=unsent) if unsent else CRASHED}\n"))
         return Exit.ERROR
-    return _finish(answer, ended, shape, (out, err))
+    return _finish("" if live is not None else answer, ended, shape, (out, err))
+
+
+def _say(line: str, live: Live | None, err: Sink) -> None:
+    if line and live is not None:
+        live.end_line()
+    if line:
+        err.write(visible(f"{line}\n"))
 
 
 def _prompt_tool(session: Session, name: str) -> PromptTool:

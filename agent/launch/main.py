@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from gatewright.tui.sessions.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
-CONTINUING = {"-c", "--continue"}  # a first frame looks the same with these
+# The first frame looks the same with these; what a word behind the last two is nobody asks yet.
+CONTINUING = ("-c", "--continue")
+NAMING = ("--model", "--permission-mode")
 
 
 def main() -> int:
@@ -28,8 +30,10 @@ def main() -> int:
 
 def begin_early(arguments: Sequence[str]) -> Early | None:
     """Take keys at once where the command line says nothing but that a screen is wanted."""
-    if set(arguments) - CONTINUING:
-        return None
+    words = iter(arguments)
+    for word in words:
+        if word not in CONTINUING and (word not in NAMING or next(words, "-").startswith("-")):
+            return None
     import os  # noqa: PLC0415  loaded by the interpreter
 
     from gatewright.tui.early.prompt import begin  # noqa: PLC0415  lazy: 5 ms, before all else

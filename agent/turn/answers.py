@@ -36,7 +36,7 @@ from gatewright.agent.turn.watchdog import Watchdog
 from gatewright.tools.access import MAIN
 
 STALLS = 2  # silent or empty answers that are asked for again
-FIRST_TRIES = 4  # of a server never heard of: the address is more likely wrong than busy
+FIRST_TRIES = 5  # of a server never heard of: the address is more likely wrong than busy
 OVERLOADS = 3  # in a row, before the next model is tried
 
 

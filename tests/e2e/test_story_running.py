@@ -117,7 +117,7 @@ def test_print_mode_says_that_it_waits_and_how_long(program: Program) -> None:
     with ServerThread(BUSY) as server:
         done = program.run("-p", "Hi.", "--model", MODEL, env=served(server))
     assert done.stdout == "Now.\n"
-    assert done.stderr.count("(429): slow down. Trying again in 4 s (1 of 9).\n") == 1
+    assert done.stderr.count("(429): slow down. Trying again in 4 s (1 of 11).\n") == 1
 
 
 def test_a_missing_file_is_a_short_sentence(program: Program) -> None:

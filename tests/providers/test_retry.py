@@ -22,8 +22,18 @@ def test_only_passing_failures_are_retried(kind: FailureKind) -> None:
 
 def test_waits_double_and_end() -> None:
     backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
-    waits = [backoff(failing(FailureKind.OVERLOADED), attempt) for attempt in range(1, 12)]
-    assert waits == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 32.0, 32.0, 32.0, None, None]
+    waits = [backoff(failing(FailureKind.OVERLOADED), attempt) for attempt in range(1, 14)]
+    assert waits[:8] == pytest.approx([0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6])
+    assert waits[8:] == [32.0, 32.0, 32.0, None, None]
+
+
+@pytest.mark.parametrize("dice", [0.0, 0.5, 0.999])
+@pytest.mark.parametrize("kind", [FailureKind.OVERLOADED, FailureKind.TRANSPORT])
+def test_most_faults_are_over_at_once(kind: FailureKind, dice: float) -> None:
+    backoff = Backoff(RetryPolicy(), random=lambda: dice)
+    waits = [backoff(failing(kind), attempt) or 0.0 for attempt in range(1, 6)]
+    assert 0.1 <= waits[0] <= 0.25
+    assert sum(waits) <= 8.0
 
 
 def test_the_server_is_heard_but_not_for_ever() -> None:
