@@ -118,10 +118,8 @@ class _Process:
                 return Exit.OK
             options = msgspec.structs.replace(options, prompt=said.text)
             out, scope = self._out, said.scope
-            live = Live(out, out.settle) if os.isatty(1) else None
-            return await plain.run(
-                session, options, out, err, chatty=chatty, live=live, scope=scope
-            )
+            shown = Live(out, out.settle) if os.isatty(1) else out
+            return await plain.run(session, options, shown, err, chatty=chatty, scope=scope)
         from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
 
         return await stream.run(session, options, self._out, err)

@@ -28,6 +28,11 @@ class Live:
         self._streamed = ""  # of the message that is being written
         self._open = False  # the cursor stands behind a text
 
+    def write(self, text: str) -> None:
+        """What is no message of the model."""
+        self.end_line()
+        self._write(text)
+
     def saw(self, envelope: Envelope) -> None:
         if envelope.agent != MAIN:
             return

@@ -47,16 +47,15 @@ async def run(
     err: Sink,
     *,
     chatty: bool = False,
-    live: Live | None = None,
     scope: Scope | None = None,
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
     Errors, waits and whatever the person must know always go to `err`; progress only when
-    `chatty`. What is `live` is printed as it comes, and then not again.
+    `chatty`. What goes to a `Live` is printed as it comes, and then not again.
     """
     shape = shape_of(options)
-    live = live if shape is None else None
+    live = out if shape is None and isinstance(out, Live) else None
     wants_calls = chatty or bool(options.prompt_tool)
     follower = Follower(session, shape, (ToolStarted, ToolFinished) if wants_calls else ())
     told, progress = Told(), Progress()

@@ -38,8 +38,7 @@ class Settled(io.StringIO):
 async def run(script: str, options: LaunchOptions = GO, *, chatty: bool = False) -> Settled:
     out, err = Settled(), io.StringIO()
     async with house(script) as built:
-        live = Live(out, out.settle)
-        await plain.run(built.session, options, out, err, chatty=chatty, live=live)
+        await plain.run(built.session, options, Live(out, out.settle), err, chatty=chatty)
     return out
 
 
