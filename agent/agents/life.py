@@ -245,6 +245,7 @@ class Life:
             worktree=self.worktree,
             branch=self.branch,
             why=end.what,
+            stopped_by=self.stopping,
         )
 
     # as a job

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.agents.lineage import Told, id_of
-from gatewright.agent.agents.roster import Member
+from gatewright.agent.agents.roster import PERSON, Member
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.agent_costs import AgentCosts
@@ -130,6 +130,7 @@ def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
             model=about.get("model", ""),
             status=ends[-1].status if ends else "interrupted",
             background=ends[-1].background if ends else False,
+            by_person=bool(ends) and ends[-1].stopped_by == PERSON,
             worktree=ends[-1].worktree if ends else about.get("worktree", ""),
             mode=about.get("mode", ""),
             isolation=about.get("isolation", ""),
@@ -195,6 +196,7 @@ def _member(
         model=started.model,
         status=end.status if end is not None else "interrupted",
         background=end.background if end is not None else started.background,
+        by_person=end is not None and end.stopped_by == PERSON,
         orphaned=orphaned,
         worktree=end.worktree if end is not None else "",
         mode=started.mode,

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from gatewright.agent.agents.life import Life
 
 
+PERSON = "person"
+
+
 class Member(msgspec.Struct, kw_only=True):
     """What is known of one; enough to go on with it."""
 
@@ -66,7 +69,7 @@ class Roster:
         member.status = life.status()
         member.model = life.model
         member.background = life.background
-        member.by_person = life.stopping == "person"
+        member.by_person = life.stopping == PERSON
         member.worktree = life.worktree
 
     def add(self, member: Member) -> None:

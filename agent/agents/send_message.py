@@ -116,8 +116,9 @@ class Mail:
         member = self._crew.roster.by_id(id)
         if member is None:
             raise ToolFailure(self._nobody(id))
+        said = await self._reach(member, text, MAIN, "person")
         member.by_person = False
-        return await self._reach(member, text, MAIN, "person")
+        return said
 
     async def from_team(self, id: str, text: str, source: InputSource) -> str:
         """What its team has for it: mail, or a task. Raises ToolFailure."""

@@ -65,6 +65,7 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
     branch: str = ""
     why: str = ""  # it did not get to its end: what was in the way
     below: tuple[AgentCost, ...] = ()
+    stopped_by: str = ""  # "person": nobody else has it go on; as `Life.stopping`
 
 
 class AgentProgressed(Event, frozen=True, tag="agent_progressed"):

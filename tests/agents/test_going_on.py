@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gatewright.agent.extensions.agents.agent_tools import Agents
 from gatewright.agent.record.events import AgentFinished, AgentStarted, ToolFinished
 from gatewright.agent.transcript.reader import read_transcript
 from tests.agents.test_agent_tool import agent, asked
@@ -101,6 +102,29 @@ async def test_one_in_the_background_that_was_cut_off_is_told_to_the_model(tmp_p
             told = [text for text in opened.words(0) if text.startswith(f"Agent {id}")]
             assert len(told) == 1, f"once, in turn {turn}"
             assert "stopped" in told[0]
+
+
+async def test_whom_the_person_stopped_only_the_person_wakes_in_the_next_process_too(
+    tmp_path: Path,
+) -> None:
+    script = [agent("look", run_in_background=True), "say: going on", "wait: never\nsay: x"]
+    async with desk(tmp_path, script) as opened:
+        await asked(opened)
+        await opened.server.reached("never")
+        (id,) = ids(opened)
+        agents = opened.session.part(Agents)
+        assert agents is not None
+        assert await agents.stop(f"main/{id}")
+    script = [message(id), "say: sent", "say: heard the person"]
+    async with desk(tmp_path, script, options=AGAIN) as opened:
+        await again(opened)
+        assert "only when the person writes to it" in await opened.finished("m1")
+        agents = opened.session.part(Agents)
+        assert agents is not None
+        await agents.say(f"main/{id}", "go on")
+        end = await opened.seen.until(AgentFinished, where=lambda e: e.status == "completed")
+        assert end.report == "heard the person"
+        assert end.stopped_by == ""
 
 
 def cut_off(folder: Path) -> dict[Path, bytes]:

@@ -19,9 +19,10 @@ from gatewright.agent.extensions.agents.agent_tools import Agents
 from gatewright.agent.extensions.teams.team_session import LOOK
 from gatewright.agent.frontends import background, plain
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.events import AgentFinished
+from gatewright.agent.record.events import AgentFinished, UserMessage
 from gatewright.agent.teams.team import Mail, TeamError, TeamFolder
 from gatewright.agent.teams.turns import next_for
+from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.system.lifetimes import Lifetime, ours
 from gatewright.tools.system.sweep import started_at
 from gatewright.tools.tasks.tasklist import Holder, opened_in
@@ -326,3 +327,20 @@ def blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 def said_by_its_tests(project: Path) -> str:
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "pack"]
     return subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False).stdout
+
+
+async def test_a_task_comes_as_the_words_of_an_agent(tmp_path: Path) -> None:
+    """One of them wrote it: not this program, and not the person."""
+    script = (
+        CREATE,
+        'call[c]: TaskCreate {"subject": "one"}',
+        member("ann"),
+        *(f"say: word {n}" for n in range(30)),  # of whoever asks next
+    )
+    async with desk(tmp_path, script, options=TEAM) as made:
+        made.session.submit("go")
+        await made.seen.until(AgentFinished, count=2)
+    (file,) = tmp_path.rglob("agents/*.jsonl")
+    said = [e.event for e in read_transcript(file).branch if isinstance(e.event, UserMessage)]
+    (task,) = [each for each in said if "Task #1 of your team" in str(each.content)]
+    assert task.source == "agent"

@@ -17,6 +17,7 @@ from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.teams.team_post import RELEASED, TeamPost
 from gatewright.agent.record.events import AgentFinished, AgentStarted, Envelope, ToolFinished
+from gatewright.agent.session.inbox import InputSource
 from gatewright.agent.teams.team import Roll, TeamError, TeamFolder
 from gatewright.agent.teams.turns import Next, free_of_the_dead, let_go, next_for, said_in
 from gatewright.tools.access import MAIN, Effect
@@ -228,16 +229,18 @@ class TeamSession:
         if await self._hand_over(folder, path) or self._post.awaits(path):
             return
         name = self._names[path]
+        whose: InputSource = "program"
         what = await self._kept_busy(name)
         if not what.text:
             who = Holder(ours(), path)
             what = await asyncio.to_thread(next_for, folder, name, who, self._nudged)
+            whose = "agent"  # what a task says, one of them wrote
         if what.gave_up:
             told = f"{name} did not get task #{what.gave_up} done: it is free again."
             self._host.session.tell(told, source="job")
         if what.text and (mail := self._mail) is not None:
             self._idle.discard(path)
-            await mail.from_team(path.rpartition("/")[2], what.text, "program")
+            await mail.from_team(path.rpartition("/")[2], what.text, whose)
 
     async def arrived(self, path: str) -> str:
         """It has mail; why it cannot read that now, if it cannot."""
