@@ -80,6 +80,11 @@ class Team:
             stored=tuple(stored),
         )
 
+    def freer(self, path: str, than: str) -> bool:
+        """All may do the same here."""
+        del path, than
+        return False
+
     async def prepared(self, life: Life) -> Opened:
         order = life.order
         spec = AgentSpec(

@@ -25,6 +25,7 @@ from gatewright.agent.agents.stop_marks import StopMarks
 from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.agents.rights import Rights
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
@@ -74,6 +75,7 @@ class AgentSession:
             reports=host.base.start.path.with_suffix("") / "spill",
         )
         self.crew = Crew(ports)
+        self._rights = Rights(host, self._kinds, self.crew.roster, self._mode_of)
         self.mail = Mail(self.crew, self, self._tell_main)
         agent = AgentTool(self.crew, self)
         self.tools: dict[str, Tool[Any]] = {
@@ -307,6 +309,9 @@ class AgentSession:
         return member.mode
 
     # going on with one that ended
+
+    def freer(self, path: str, than: str) -> bool:
+        return self._rights.freer(path, than)
 
     async def order(self, member: Member, owner: str, prompt: str) -> Order:
         kind = self._kinds.find(member.kind)
