@@ -31,10 +31,9 @@ from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.extensions.skills.skill_session import SessionSkills
 from gatewright.agent.extensions.worktrees import SessionTrees
-from gatewright.agent.models.opener import SMALL_WINDOW, small_name, understood
-from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.models.opener import SMALL_WINDOW
+from gatewright.agent.models.smaller import smaller
 from gatewright.agent.record.events import AgentFinished, Cleared, Envelope, UserMessage
-from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
@@ -48,7 +47,6 @@ from gatewright.tools.protocol import TextContent, Tool, ToolFailure, ToolSpec
 
 TURNS = 200  # requests of an agent whose kind says nothing of them
 MODEL_ENV = "GATEWRIGHT_SUBAGENT_MODEL"
-USUAL = Usage(input=100_000, output=10_000)  # by which two models are compared
 Prefix = tuple[tuple[str, ...], tuple[ToolSpec, ...]]
 
 
@@ -156,20 +154,7 @@ class AgentSession:
             return named
         agent = self._host.session.agent(owner)
         own = agent.models.name if agent is not None else ""
-        return self._smaller(own) if kind.prefers_small else own
-
-    def _smaller(self, name: str) -> str:
-        """The small model, where the named one is known to cost more."""
-        around = self._host.around
-        small = small_name(around, name)
-        costs = [self._price(each) for each in (small, name)]
-        return small if small and costs[0] < costs[1] else name
-
-    def _price(self, name: str) -> float:
-        chosen = understood(self._host.around, name)
-        if chosen is None:
-            return 0.0
-        return load_catalog().facts(chosen.provider, chosen.model).cost(USUAL)
+        return smaller(around, own) if kind.prefers_small else own
 
     def mode(self, asked: str) -> str:
         try:
