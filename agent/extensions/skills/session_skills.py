@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from gatewright.agent.extensions.contribution import Root
@@ -43,12 +42,19 @@ def ground_of(around: Surroundings, plugins: Iterable[PluginPlace] = ()) -> Grou
     )
 
 
-def choices_of(around: Surroundings, rules: Iterable[Rule]) -> Choices:
-    settings = around.settings
+def nothing(name: str) -> bool:
+    """No skill is kept from the model."""
+    return name == ""
+
+
+def choices_of(
+    around: Surroundings, rules: Iterable[Rule], kept_out: Callable[[str], bool] = nothing
+) -> Choices:
+    settings, denying = around.settings, tuple(rule for rule in rules if rule.tool == TOOL)
     return Choices(
         disabled=frozenset(name.strip() for name in settings.skills.disabled),
         overrides=settings.skill_overrides,
-        denied=partial(denies, tuple(rule for rule in rules if rule.tool == TOOL)),
+        denied=lambda name: denies(denying, name) or kept_out(name),
     )
 
 
@@ -66,10 +72,11 @@ def book_of(
     around: Callable[[], Surroundings],
     rules: Callable[[], Iterable[Rule]],
     plugins: Callable[[], Iterable[PluginPlace]] = tuple,
+    kept_out: Callable[[str], bool] = nothing,
 ) -> SkillBook:
     return SkillBook(
         lambda: ground_of(around(), plugins()),
-        lambda: choices_of(around(), rules()),
+        lambda: choices_of(around(), rules(), kept_out),
         Index(around().places.state / INDEX),
     )
 

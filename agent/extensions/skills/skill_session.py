@@ -6,18 +6,22 @@ Files are looked at in a thread, before anybody asks; nothing of them runs until
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.invoking import Invoker
 from gatewright.agent.extensions.skills.lessons import Lessons
-from gatewright.agent.extensions.skills.session_skills import skills_of
+from gatewright.agent.extensions.skills.session_skills import (
+    CLOCK,
+    USES,
+    book_of,
+    plugins_in,
+    telling_of,
+)
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
-from gatewright.agent.extensions.skills.telling import SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
@@ -25,11 +29,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
-from gatewright.skills.shown.listing import budget
 from gatewright.skills.source import SKILL, SLASH, SkillSource
-from gatewright.tools.access import MAIN
-
-USES = "skills.json"  # below the program's state
 
 
 class SessionSkills:
@@ -37,8 +37,14 @@ class SessionSkills:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.book: SkillBook = skills_of(host)
-        self.uses = Uses(host.around.places.state / USES, time.time)
+        self._only: frozenset[str] | None = None  # what a client wants the model to have
+        self.book: SkillBook = book_of(
+            lambda: host.around,
+            lambda: host.policy.rules().deny,
+            lambda: plugins_in(host.roots),
+            self._kept_out,
+        )
+        self.uses = Uses(host.around.places.state / USES, CLOCK.time)
         self.invoked = Invoked(host.base.start.stored)
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
         self.commands = SkillCommands(host, self.invoker)
@@ -48,18 +54,25 @@ class SessionSkills:
             "drafts": self.lessons.drafts,
         }
         self._seen: tuple[Skill, ...] = ()
-        self.telling = SkillTelling(
-            self.book,
-            self.uses,
-            room=self._room,
-            cwd=lambda: host.around.where.cwd,
-            warn=host.warn,
-        )
+        self.telling = telling_of(host, self.book)
 
     def names(self) -> tuple[str, ...]:
         """Those that the model may invoke, as SDK clients are told."""
         now = self.book.now()
         return tuple(sorted(now.called(skill) for skill in self.book.listed()))
+
+    def only(self, names: Sequence[str]) -> None:
+        """The model has none but these; what a person types is theirs."""
+        self._only = frozenset(name.casefold() for name in names)
+
+    def _kept_out(self, name: str) -> bool:
+        if self._only is None:
+            return False
+        name = name.casefold()
+        return not any(
+            name == each or name.endswith(f":{each}") or each.endswith(f":{name}")
+            for each in self._only
+        )
 
     @property
     def settings(self) -> SettingsBook | None:
@@ -79,13 +92,6 @@ class SessionSkills:
     def look(self) -> None:
         if self.book.now().every != self._seen:
             self.changed()
-
-    def _room(self) -> int:
-        """For the list, in bytes."""
-        main = self._host.session.agent(MAIN) if self._host.joined.is_set() else None
-        model = main.models.current if main is not None else None
-        percent = self._host.around.settings.skills.listing_percent
-        return budget(model.window if model is not None else 0, percent)
 
 
 async def plug_skills(host: Host) -> Contribution:

@@ -11,6 +11,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.skills.skill_session import SessionSkills
 from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.control import Client, Refused
@@ -18,7 +19,7 @@ from gatewright.agent.frontends.sdk.server_lines import details
 from gatewright.agent.frontends.sdk.shapes import menu
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
-from gatewright.tools.system.untyped_json import Json, obj
+from gatewright.tools.system.untyped_json import Json, items, obj
 
 Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
 
@@ -54,6 +55,9 @@ class Requests:
         types = self._session.part(AgentTypes)
         if types is not None and (agents := obj(body.get("agents"))):
             types.bring(agents)
+        skills, names = self._session.part(SessionSkills), body.get("skills")
+        if skills is not None and isinstance(names, list):
+            skills.only([str(name) for name in items(names)])
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         styles = self._session.part(OutputStyles)
@@ -63,6 +67,7 @@ class Requests:
             "models": [],
             "account": {},
             "output_style": styles.name if styles else "default",
+            "skills": list(skills.names()) if skills is not None else [],
             "available_output_styles": [each.name for each in styles.all().every] if styles else [],
             "hook_on_failure_supported": True,
             **applied,

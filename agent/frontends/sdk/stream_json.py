@@ -98,7 +98,7 @@ class Dialect:
         self._menu: Sequence[Line] = ()  # as the client was told of it
         self.plugins: Callable[[], Line] = dict[str, object]
         self._started: SessionStarted | None = None
-        self._listed: list[Line] = []  # servers, as the client was told of them
+        self._listed: tuple[object, ...] = ()  # servers and skills, as the client was told of them
         self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
         self._denials: list[Line] = []
         self._sums = ModelSums()
@@ -173,7 +173,7 @@ class Dialect:
                 self._started = started
                 yield self._init(started)
             case TurnStarted() if self._started is not None:
-                if [status(row) for row in self.servers()] != self._listed:
+                if self._there() != self._listed:
                     yield self._init(self._started)
                 if (menu := self.menu()) != self._menu:
                     self._menu = menu
@@ -187,13 +187,16 @@ class Dialect:
             case _:
                 pass
 
+    def _there(self) -> tuple[object, ...]:
+        return [status(row) for row in self.servers()], list(self.skills())
+
     def _init(self, started: SessionStarted) -> Line:
-        """What there is; said again before a turn in which servers are not what they were."""
+        """What there is; said again before a turn in which that is not what it was."""
         told = self.servers(), self.kinds(), self.style(), self.skills()
         line = init(started, self._commands(), *told)
         line |= self.plugins()
         self._menu = self.menu()
-        self._listed = line["mcp_servers"]
+        self._listed = self._there()
         return line
 
     def _assistant(self, message: AssistantMessage) -> Iterator[Line]:
