@@ -159,13 +159,13 @@ class Gate:
         return (await request.foreseen()).failed
 
     async def changed(self, request: Request) -> Outcome:
-        """Judge the input that who answered put in place of the asked one.
-
-        They have said yes to exactly this, so an ask is settled; what is forbidden stays so. Only
-        a person's yes opens files.
+        """Judge the input that who answered put in place of the asked one: an ask is settled, what
+        is forbidden stays so. Only a person's yes opens files.
         """
         started = self._ports.clock()
         judged = await self._decide(request)
+        if request.narrowed and judged.decision.reason.stage is Stage.NON_INTERACTIVE:
+            return Passed(request.call)  # the same ask, where nobody is: less than was allowed
         if isinstance(judged.decision, Ask):
             if request.stood_in and not open_to_others(judged.decision):
                 return await self.authorize(replace(request, moments=None))
