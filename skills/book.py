@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -113,6 +113,11 @@ class SkillBook:
 
     def show(self, skill: Skill) -> Show:
         return _show(skill, self._choices())
+
+    def shows(self, skills: Sequence[Skill]) -> Sequence[Show]:
+        """Of many at once."""
+        choices = self._choices()
+        return [_show(skill, choices) for skill in skills]
 
     def refusal(self, name: str, *, typed: bool = False) -> str:
         """Why nothing of that name is invoked; empty where it may be."""
@@ -237,6 +242,8 @@ def _aged(files: Mapping[str, Filed]) -> dict[str, Filed]:
 
 
 def _show(skill: Skill, choices: Choices) -> Show:
+    if not choices.disabled and not choices.overrides:
+        return "on"
     names = (skill.qualified, skill.name)
     if any(name in choices.disabled for name in names):
         return "off"

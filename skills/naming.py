@@ -52,6 +52,8 @@ class Skills(msgspec.Struct, frozen=True):
 
     def called(self, skill: Skill) -> str:
         """The shortest name that leads to it."""
+        if self.names.get(skill.name.casefold()) is skill:
+            return skill.name
         return next((name for name in names_of(skill) if self._leads(name, skill)), "")
 
     def others(self, skill: Skill) -> tuple[Skill, ...]:
@@ -60,7 +62,8 @@ class Skills(msgspec.Struct, frozen=True):
 
     def listable(self, skill: Skill) -> bool:
         """A project's that the person's own has the name of is for who asks for it by name."""
-        return self._leads(skill.name, skill) or bool(skill.nested) or skill.origin == "plugin"
+        own = skill.nested or skill.origin == "plugin"
+        return bool(own) or self._leads(skill.name, skill)
 
     def _leads(self, name: str, skill: Skill) -> bool:
         found = self.names.get(name.casefold())

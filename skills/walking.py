@@ -205,7 +205,7 @@ class _Walking:
 
     def _mark(self, info: os.stat_result) -> Mark:
         """NEVER for what changed a moment ago: it is looked at again."""
-        if abs(self._now - info.st_mtime_ns) < UNSURE or abs(self._now - info.st_ctime_ns) < UNSURE:
+        if -UNSURE < self._now - info.st_ctime_ns < UNSURE:
             return NEVER
         return info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino
 

@@ -21,7 +21,6 @@ from gatewright.skills.index import Index
 from gatewright.skills.places import COMMANDS, SKILL, SKILLS, Ground, PluginPlace
 from gatewright.skills.shown.listing import budget
 
-CLOCK = SystemClock()
 PLUGIN = "plugin:"
 TOOL = "Skill"
 INDEX, USES = "skills", "skills.json"  # below the program's state
@@ -86,11 +85,15 @@ def skills_of(host: Host) -> SkillBook:
     return book_of(lambda: host.around, lambda: host.policy.rules().deny, lambda: _plugins(host))
 
 
-def telling_of(host: Host, book: SkillBook) -> SkillTelling:
+def uses_of(host: Host) -> Uses:
+    return Uses(host.around.places.state / USES, SystemClock().time)
+
+
+def telling_of(host: Host, book: SkillBook, uses: Uses) -> SkillTelling:
     """What the session's model is told of them."""
     return SkillTelling(
         book,
-        Uses(host.around.places.state / USES, CLOCK.time),
+        uses,
         room=lambda: budget(_window(host), host.around.settings.skills.listing_percent),
         cwd=lambda: host.around.where.cwd,
         warn=host.warn,

@@ -14,21 +14,19 @@ from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.invoking import Invoker
 from gatewright.agent.extensions.skills.lessons import Lessons
 from gatewright.agent.extensions.skills.session_skills import (
-    CLOCK,
-    USES,
     book_of,
     plugins_in,
     telling_of,
+    uses_of,
 )
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
-from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.skills.book import SkillBook
-from gatewright.skills.model import Skill
+from gatewright.skills.naming import Skills
 from gatewright.skills.source import SKILL, SLASH, SkillSource
 
 
@@ -44,7 +42,7 @@ class SessionSkills:
             lambda: plugins_in(host.roots),
             self._kept_out,
         )
-        self.uses = Uses(host.around.places.state / USES, CLOCK.time)
+        self.uses = uses_of(host)
         self.invoked = Invoked(host.base.start.stored)
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
         self.commands = SkillCommands(host, self.invoker)
@@ -53,8 +51,8 @@ class SessionSkills:
             "learn": self.lessons.learn,
             "drafts": self.lessons.drafts,
         }
-        self._seen: tuple[Skill, ...] = ()
-        self.telling = telling_of(host, self.book)
+        self._seen = Skills()
+        self.telling = telling_of(host, self.book, self.uses)
 
     def names(self) -> tuple[str, ...]:
         """Those that the model may invoke, as SDK clients are told."""
@@ -80,7 +78,7 @@ class SessionSkills:
 
     def changed(self) -> None:
         """There may be other commands now."""
-        self._seen = self.book.now().every
+        self._seen = self.book.now()
         if self._host.joined.is_set():
             self._host.session.commands.changed()
 
@@ -90,7 +88,7 @@ class SessionSkills:
             self.look()
 
     def look(self) -> None:
-        if self.book.now().every != self._seen:
+        if self.book.now() is not self._seen:  # the very same while nothing changed
             self.changed()
 
 

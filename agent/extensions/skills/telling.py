@@ -17,7 +17,7 @@ from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
 from gatewright.skills.shown.finding import found
-from gatewright.skills.shown.listing import LONGEST, Entry, Listing, listed
+from gatewright.skills.shown.listing import LONGEST, Entry, listed
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Tool, ToolSpec
 from gatewright.tools.system.exact import real_path
@@ -48,14 +48,14 @@ class SkillTelling:
         self._first: Mapping[str, str] | None = None  # what the prompt says, by name
         self._missing = 0
         self._running: dict[str, Path] = {}
-        self._known: dict[str, tuple[Skill, str]] = {}  # what is said of each, by qualified name
+        self._known: dict[int, tuple[Skill, str]] = {}  # what is said of each, by the object's id
         self._told = False
 
     def section(self) -> str:
         """For the system prompt; empty where there is nothing to tell."""
-        entries = self._entries()
-        made = listed(entries, self._room() - len(HEAD))
-        self._first = {entry.name: entry.text for entry in entries}
+        now = self._view()
+        made = listed([self._entry(*each) for each in now], self._room() - len(HEAD))
+        self._first = {name: text for _, name, text in now}
         self._missing = made.missing
         self._count()
         return f"{HEAD}{made.text}\n" if made.text else ""
@@ -64,8 +64,11 @@ class SkillTelling:
         """What is other than the prompt says. Nothing before there is one."""
         if self._first is None:
             return Announcement(SUBJECT, "")
+        now = self._view()
         self._count()
-        return Announcement(SUBJECT, _changes(self._first, self._entries(), self._room()))
+        new = [self._entry(*each) for each in now if self._first.get(each[1]) != each[2]]
+        gone = sorted(self._first.keys() - {name for _, name, _ in now})
+        return Announcement(SUBJECT, _changes(new, gone, self._room) if new or gone else "")
 
     def saw(self, event: AnyEvent) -> None:
         """Of the main agent: which files it works on, and when its prompt begins anew."""
@@ -107,24 +110,23 @@ class SkillTelling:
         now = self._book.last()
         return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]
 
-    def _entries(self) -> Sequence[Entry]:
+    def _view(self) -> Sequence[tuple[Skill, str, str]]:
+        """Each with its name and what is said of it, as of now."""
         skills = self._book.listed()
         now = self._book.last()
-        self._known = {skill.qualified: self._described(skill) for skill in skills}
-        return [self._entry(skill, now.called(skill)) for skill in skills]
+        self._known = {id(skill): self._described(skill) for skill in skills}
+        return [
+            (skill, now.called(skill), self._known[id(skill)][1] if show == "on" else "")
+            for skill, show in zip(skills, self._book.shows(skills), strict=True)
+        ]
 
     def _described(self, skill: Skill) -> tuple[Skill, str]:
-        before = self._known.get(skill.qualified)
+        before = self._known.get(id(skill))
         return before if before is not None and before[0] is skill else (skill, described(skill))
 
-    def _entry(self, skill: Skill, name: str) -> Entry:
-        shown = self._book.show(skill) == "on"
-        return Entry(
-            name=name,
-            text=self._known[skill.qualified][1] if shown else "",
-            rank=self.uses.rank(skill.qualified),
-            whole=skill.origin == "built-in",
-        )
+    def _entry(self, skill: Skill, name: str, text: str) -> Entry:
+        ours = skill.origin == "built-in"
+        return Entry(name=name, text=text, rank=self.uses.rank(skill.qualified), whole=ours)
 
     def _count(self) -> None:
         """Once: how many files of skills cannot be used."""
@@ -147,14 +149,11 @@ def described(skill: Skill) -> str:
     return f"{text}{about}{whose}".strip()
 
 
-def _changes(before: Mapping[str, str], entries: Sequence[Entry], room: int) -> str:
-    """For a model that was told of `before`; empty where there is nothing new."""
-    new = [entry for entry in entries if before.get(entry.name) != entry.text]
-    gone = sorted(before.keys() - {entry.name for entry in entries})
+def _changes(new: Sequence[Entry], gone: Sequence[str], room: Callable[[], int]) -> str:
     told: list[str] = []
     if new:
-        made: Listing = listed(new, room)
+        made = listed(new, room())
         told.append(f"These skills can be invoked now as well, with Skill:\n{made.text}")
     if gone:
         told.append(f"These skills are gone: {', '.join(gone[:NAMED])}.")
-    return "Notice of this program: " + "\n".join(told) if told else ""
+    return "Notice of this program: " + "\n".join(told)
