@@ -85,6 +85,7 @@ def joined(looks: Mapping[Place, Looked]) -> Skills:
     for place, looked in looks.items():
         told += looked.diagnostics
         top = os.path.realpath(place.folder) if looked.files else ""
+        base = Path(place.base)
         linked = {f"{at}/{name}" for at, each in looked.folders.items() for name in each.links}
         for path, filed in looked.files.items():
             real = _real(place, path, top, linked)
@@ -93,7 +94,7 @@ def joined(looks: Mapping[Place, Looked]) -> Skills:
             seen.add(real)
             told += _held(filed)
             if filed.said is not None:
-                every.append(_skill(place, path, filed, filed.said))
+                every.append(_skill(place, base, Path(path), filed))
     return _named(every, told)
 
 
@@ -124,11 +125,10 @@ def _held(filed: Filed) -> tuple[Diagnostic, ...]:
     return tuple(kept)
 
 
-def _skill(place: Place, path: str, filed: Filed, said: Said) -> Skill:
-    withheld: tuple[str, ...] = ()
+def _skill(place: Place, base: Path, file: Path, filed: Filed) -> Skill:
+    said, withheld = filed.said or _NOTHING, tuple[str, ...]()
     if not place.trusted:
         said, withheld = _tamed(said)
-    file = Path(path)
     return Skill(
         name=filed.name,
         form=place.form,
@@ -139,7 +139,7 @@ def _skill(place: Place, path: str, filed: Filed, said: Said) -> Skill:
         said=said,
         trusted=place.trusted,
         nested=place.nested,
-        base=Path(place.base),
+        base=base,
         withheld=withheld,
         size=filed.size,
     )

@@ -45,17 +45,21 @@ SAID = (
 def as_data(text: str) -> tuple[str, bool]:
     """The text without a way to pass for something else; whether there was anything to tell."""
     clean = visible(text)
-    broken = _TAGS.sub(BROKEN, clean)
-    broken = _TOKENS.sub(lambda found: BROKEN + found[0][1:], broken)
-    broken = _ROLES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
-    broken = _NOTICES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
+    broken = _broken(clean)
     folded = clean.lower()
     return broken, broken != clean or any(words in folded for words in _PERMISSIONS)
 
 
+def _broken(clean: str) -> str:
+    broken = _TAGS.sub(BROKEN, clean)
+    broken = _TOKENS.sub(lambda found: BROKEN + found[0][1:], broken)
+    broken = _ROLES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
+    return _NOTICES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
+
+
 def in_line(text: str) -> str:
     """A few words of somebody else, for a sentence of ours: one line, and no part of it acts."""
-    return as_data(" ".join(text.split()))[0]
+    return _broken(visible(" ".join(text.split())))
 
 
 def told_as_data(text: str) -> str:
