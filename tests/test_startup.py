@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.terminal import Terminal
+from tests.skills.trees import settle
 
 # Importing one of these costs 10 to 700 ms.
 HEAVY = frozenset(
@@ -106,10 +107,24 @@ def test_version_loads_nothing(program: Program, tmp_path: Path) -> None:
 
 
 def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> None:
-    """Skills that an earlier session read are not read again."""
-    for _ in range(2):
-        modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
     assert early(modules, HEAVY | {"textual", "rich", "httpcore2", "aiofiles"}) == []
+
+
+READERS = {f"gatewright.skills.{name}" for name in ("reading", "fields", "strict.verdict")}
+
+
+def test_skills_are_read_once(program: Program, tmp_path: Path) -> None:
+    """What is built in is data; of one's own, what an earlier session read is known."""
+    assert not loaded(program, tmp_path / "report", "-p", "hi", "--model", "demo") & READERS
+    skill = program.home / ".claude" / "skills" / "mine" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\ndescription: Does it.\n---\nDo it.\n", encoding="utf-8")
+    settle(skill.parent)
+    first = loaded(program, tmp_path / "report", "-p", "hi", "--model", "demo")
+    assert first >= {"yaml", "gatewright.skills.reading"}
+    again = loaded(program, tmp_path / "report", "-p", "hi", "--model", "demo")
+    assert not again & (READERS | {"yaml"})
 
 
 def test_the_first_frame_needs_only_the_screen(program: Program, tmp_path: Path) -> None:
