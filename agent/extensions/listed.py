@@ -4,6 +4,7 @@ from __future__ import annotations
 
 EXTENSIONS = (
     "gatewright.agent.extensions.plugins.plugin_extension:PLUGINS",  # brings what the others load
+    "gatewright.agent.extensions.plugins.panel_extension:PLUGIN_PANEL",
     "gatewright.agent.extensions.overviews:OVERVIEWS",
     "gatewright.agent.extensions.confining:SANDBOX",
     "gatewright.agent.extensions.checkpointing:HISTORY",

@@ -17,7 +17,7 @@ SUBCOMMANDS: dict[str, str] = {
     "skills": "List, show, check and write skills",
     "hooks": "List, check and try hooks",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
-    "plugin": "Install, list, switch, check and write plugins",
+    "plugin": "Install, update, list, switch, check and write plugins; marketplaces",
     "sandbox": "Run a command confined, and explain the confinement",
     "completion": "Print completion for bash, zsh or fish",
     "debug": "Show how the program decides things",

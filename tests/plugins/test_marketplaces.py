@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ class TestAdding:
     def test_the_list_elsewhere_in_a_repository(self, place: Place, server: MarketServer) -> None:
         repository(server.repositories / "m", {"lists/all.json": listed(name="else")})
         raw = {"source": {"source": "git", "url": server.git("m"), "path": "lists/all.json"}}
-        source, file = market_source(raw, ENV)
+        source, file = market_source(raw, ENV, Path("/project"))
         assert place.add(source, file=file).name == "else"
 
     def test_what_was_known_survives_a_bad_refresh(
@@ -173,6 +174,20 @@ class TestAdding:
             asyncio.run(place.getting.adding.refresh(known))
         assert place.state() == before
         assert [each.name for each in place.getting.offered().entries] == ["a"]
+
+    def test_what_was_replaced_goes_a_little_later(
+        self, place: Place, server: MarketServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another process may be copying from it."""
+        repository(server.repositories / "m", {LIST: listed()})
+        for _ in range(2):
+            place.add(GitSource(server.git("m")))
+        assert len([*place.markets.folder.iterdir()]) == 2
+        later = time.time() + 3600
+        monkeypatch.setattr(time, "time", lambda: later)
+        place.add(GitSource(server.git("m")))
+        (left,) = place.markets.folder.iterdir()
+        assert left.name == place.markets.find("tools").folder
 
     def test_a_broken_list_of_them_is_told(self, place: Place, tmp_path: Path) -> None:
         place.add(LocalSource(str(laid(tmp_path / "m", {LIST: listed()}))))

@@ -82,7 +82,7 @@ class Adding(msgspec.Struct, frozen=True, kw_only=True):
         with self.store.aside() as aside:
             tree = aside / "market"
             tree.mkdir()
-            fetched = await self._fetched(source, tree)
+            fetched = await self._fetched(source, tree, aside)
             market = market_in(tree, self.ways.env, file)
             known = Known(
                 name=market.name,
@@ -119,10 +119,10 @@ class Adding(msgspec.Struct, frozen=True, kw_only=True):
         self._keep(known, None)
         return Seen(known, market, before is None)
 
-    async def _fetched(self, source: Source, tree: Path) -> Fetched:
+    async def _fetched(self, source: Source, tree: Path, aside: Path) -> Fetched:
         if isinstance(source, FileSource):
             return await self._list(source, tree)
-        return await fetch(source, tree, self.ways)
+        return await fetch(source, tree, msgspec.structs.replace(self.ways, scratch=aside))
 
     async def _list(self, source: FileSource, tree: Path) -> Fetched:
         """Its list alone: what lies beside it there is not fetched."""
@@ -166,16 +166,21 @@ class Adding(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
 
 
-def market_source(raw: Any, env: Mapping[str, str]) -> tuple[Source, str]:
+def market_source(raw: Any, env: Mapping[str, str], root: Path) -> tuple[Source, str]:
     """What settings say of a marketplace, and which file of it is the list. Raises SourceError.
 
-    In a repository `path` names that file, not a directory that alone counts.
+    In a repository `path` names that file, not a directory that alone counts. A directory is
+    meant from the project's `root`.
     """
     said = raw.get("source") if isinstance(raw, Mapping) and "source" in raw else raw
     inner = said if isinstance(said, Mapping) else raw
     source = read(inner, env)
     if isinstance(source, GitSource) and source.path.endswith(".json"):
         return msgspec.structs.replace(source, path=""), source.path
+    if isinstance(source, LocalSource):
+        return LocalSource(str(root / Path(source.path).expanduser())), ""
+    if _here(source):
+        return FileSource(str(root / Path(source.said()).expanduser())), ""
     return source, ""
 
 

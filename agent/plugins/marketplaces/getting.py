@@ -99,6 +99,7 @@ class Getting(msgspec.Struct, frozen=True):
         with self.adding.store.aside() as aside:
             tree = aside / (record.name or "plugin")
             tree.mkdir()
+            ways = msgspec.structs.replace(ways, scratch=aside)
             fetched = await fetch(source, tree, ways)
             full = msgspec.structs.replace(record, resolved=_resolved(fetched, known))
             return await asyncio.to_thread(install_tree, self.adding.store, tree, full, agreed)

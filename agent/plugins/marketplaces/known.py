@@ -130,6 +130,7 @@ class KnownMarkets:
     def keep(self, known: Known, tree: Path | None) -> None:
         """Let this count from now on; `tree` is what was fetched of it. Raises OSError."""
         with self._alone():
+            before = self.every().get(known.name)
             if tree is not None:
                 private.folder(self.folder)
                 target = self.folder / known.folder
@@ -137,6 +138,9 @@ class KnownMarkets:
                     remove_tree(target)
                 tree.rename(target)
             edit(self.path, lambda said: self._put(said, known))
+            if before is not None and not before.linked:
+                with suppress(OSError):
+                    os.utime(self.folder / before.folder)  # from now on its age counts
             self._clean()
 
     def drop(self, name: str) -> None:

@@ -15,7 +15,6 @@ import msgspec
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.consent import Agreed, Consent
 from gatewright.agent.plugins.installing import Declined
-from gatewright.agent.plugins.marketplaces.finding import Offered
 from gatewright.agent.plugins.marketplaces.getting import Getting
 from gatewright.agent.plugins.marketplaces.known import Known
 from gatewright.agent.plugins.marketplaces.market import Entry
@@ -129,15 +128,6 @@ def news(getting: Getting, records: Iterable[Record]) -> Iterator[News]:
         if version := _newer(getting, record, known, entry):
             patch = only_patch(record.version, entry.version) and entry.name == record.name
             yield News(record, version, patch)
-
-
-def gone(there: Offered, records: Iterable[Record]) -> Iterator[Record]:
-    """Those that their marketplace does not list any more."""
-    markets = {known.name: market for known, market in there.markets}
-    for record in records:
-        market = markets.get(record.market)
-        if market is not None and market.find(record.name) is None:
-            yield record
 
 
 def _newer(getting: Getting, record: Record, known: Known, entry: Entry) -> str:

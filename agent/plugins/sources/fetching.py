@@ -44,6 +44,7 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
     avoid: tuple[Path, ...] = ()  # directories whose programs are not used
     base: Path | None = None
     near: bool = True
+    scratch: Path | None = None  # where what is on its way lies; the system's place otherwise
     limits: Limits = Limits()
 
 
@@ -110,7 +111,9 @@ async def _by_kind(
             return done("", source)
         case GitSource():
             caller = Caller(ways.env, ways.avoid)
-            commit = await _aside(lambda: checked_out(source, writer, caller, clock), clock)
+            commit = await _aside(
+                lambda: checked_out(source, writer, caller, clock, ways.scratch), clock
+            )
             return done(commit, msgspec.structs.replace(source, sha=commit))
         case NpmSource():
             return await _package(source, writer, ways, clock, done)
@@ -131,7 +134,9 @@ async def _package(
 
     net = Downloads(ways.env, clock, near=ways.near)
     try:
-        found = await _stopping(unpacked(source, writer, net, NpmSettings(ways.env), clock), clock)
+        found = await _stopping(
+            unpacked(source, writer, net, NpmSettings(ways.env), clock, ways.scratch), clock
+        )
     finally:
         await net.close()
     pinned = msgspec.structs.replace(source, version=found.version)
@@ -143,7 +148,7 @@ async def _archive(source: ZipSource, writer: TreeWriter, ways: Ways, clock: Clo
 
     net = Downloads(ways.env, clock, near=ways.near)
     try:
-        with tempfile.NamedTemporaryFile(prefix="gatewright-zip-") as file:
+        with tempfile.NamedTemporaryFile(prefix="gatewright-zip-", dir=ways.scratch) as file:
             found = await net.to_file(source.url, file)  # type: ignore[arg-type]
             file.flush()
             if source.sha256 and found.sha256 != source.sha256:

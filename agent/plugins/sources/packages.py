@@ -10,6 +10,7 @@ import base64
 import hmac
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urljoin
 
@@ -39,12 +40,17 @@ class Package(msgspec.Struct, frozen=True):
 
 
 async def unpacked(
-    source: NpmSource, writer: TreeWriter, net: Downloads, settings: NpmSettings, clock: Clock
+    source: NpmSource,
+    writer: TreeWriter,
+    net: Downloads,
+    settings: NpmSettings,
+    clock: Clock,
+    scratch: Path | None = None,
 ) -> Package:
     """The version whose files were written. Raises SourceError."""
     registry = source.registry or await settings.registry(source.package)
     package = await described(source, f"{registry.rstrip('/')}/", net, settings)
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile(dir=scratch) as file:
         digests = await net.to_file(package.url, file, settings.headers(package.url))
         _check(package, digests.sha512)
         file.seek(0)

@@ -33,9 +33,11 @@ class _Entry(NamedTuple):
     name: str
 
 
-def checked_out(source: GitSource, writer: TreeWriter, caller: Caller, clock: Clock) -> str:
+def checked_out(
+    source: GitSource, writer: TreeWriter, caller: Caller, clock: Clock, scratch: Path | None = None
+) -> str:
     """The commit whose files were written. Raises SourceError."""
-    own = Path(tempfile.mkdtemp(prefix="gatewright-clone-"))
+    own = Path(tempfile.mkdtemp(prefix="gatewright-clone-", dir=scratch))
 
     def left() -> float:
         """Seconds, none of them where it has grown too large."""

@@ -56,11 +56,12 @@ def add(
     at = here()
     offers = at.loaded.settings.extra_known_marketplaces
     if source in offers:
-        found, file = market_source(offers[source], os.environ)
+        found, file = market_source(offers[source], os.environ, at.places.root)
         wanted = source
     else:
         found, file, wanted = typed(source, os.environ, Path.cwd()), "", ""
     adding = getting(at).adding
+    tell(f"From {found.said()}")
     seen = asyncio.run(adding.add(found, replacing(yes=yes), file=file, name=wanted))
     _told(seen.market)
     tell(f"{seen.known.name} is added: {counted(len(seen.market.entries), 'plugin')}.")
@@ -219,7 +220,7 @@ def _offers(at: Here, known: frozenset[str]) -> None:
     for name, raw in at.loaded.settings.extra_known_marketplaces.items():
         if name not in known:
             try:
-                source, _ = market_source(raw, os.environ)
+                source, _ = market_source(raw, os.environ, at.places.root)
             except GatewrightError as error:
                 tell(f"!!  {name} is named in settings, and cannot be added: {error}", err=True)
                 continue
