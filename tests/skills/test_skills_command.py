@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from gatewright.agent.extensions.skills.session_skills import book_of
 from gatewright.agent.extensions.skills.skills_command import CYCLE, skills_commands
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.plugins.panel.market_search import in_markets
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import survey
-from gatewright.tools.blocks import plain
+from gatewright.tools.blocks import Block, plain
 
 BUNDLED = 4
 
@@ -45,6 +46,12 @@ class Shelf:
 
     def changed(self) -> None:
         self.changes += 1
+
+    def elsewhere(self, words: str) -> Sequence[Block]:
+        around = survey(
+            LaunchOptions(cwd=str(self.project)), {"HOME": str(self.home)}, interactive=True
+        )
+        return in_markets(around.places.home, around.own_env, around.settings, words)
 
     def put(self, name: str, where: str = "project/.claude/skills", front: str = "") -> Path:
         path = self.home.parent / where / name / "SKILL.md"
@@ -166,6 +173,16 @@ async def test_words_behind_it(shelf: Shelf) -> None:
     assert isinstance(await shelf.run("info"), Problem)
     assert "code-review" in await shelf.told("search defects of a change")
     assert "No skill here is about zzz" in await shelf.told("search zzz")
+    market = shelf.home / "market/.claude-plugin/marketplace.json"
+    market.parent.mkdir(parents=True)
+    entry = {"name": "sleeper", "source": "./x", "description": "Makes zzz"}
+    market.write_text(json.dumps({"name": "beds", "plugins": [entry]}), encoding="utf-8")
+    known = {"name": "beds", "source": str(market.parent.parent), "linked": True}
+    added = {"markets": {"beds": {**known, "folder": str(market.parent.parent)}}}
+    path = shelf.home / ".gatewright/plugins/markets.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(added), encoding="utf-8")
+    assert "sleeper@beds" in await shelf.told("search zzz")
     shelf.put("later")
     assert "Read again: 6 skills" in await shelf.told("reload")
     shelf.put("inner", "project/apps/web/.claude/skills")

@@ -21,6 +21,7 @@ from gatewright.agent.extensions.skills.session_skills import (
 )
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
+from gatewright.agent.plugins.panel.market_search import in_markets
 from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
@@ -28,6 +29,7 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.skills.book import SkillBook
 from gatewright.skills.naming import Skills
 from gatewright.skills.source import SKILL, SLASH, SkillSource
+from gatewright.tools.blocks import Block
 
 
 class SessionSkills:
@@ -71,6 +73,11 @@ class SessionSkills:
             name == each or name.endswith(f":{each}") or each.endswith(f":{name}")
             for each in self._only
         )
+
+    def elsewhere(self, words: str) -> Sequence[Block]:
+        """Plugins of the marketplaces that were added, as they said last."""
+        around = self._host.around
+        return in_markets(around.places.home, around.own_env, around.settings, words)
 
     @property
     def settings(self) -> SettingsBook | None:

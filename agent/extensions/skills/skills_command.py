@@ -45,7 +45,9 @@ More = Callable[[CommandContext], Awaitable[Outcome]]
 
 
 class SkillShelf(Protocol):
-    """What a session has of skills. `verbs` are further words behind /skills, with what they do."""
+    """What a session has of skills. `verbs` are further words behind /skills, with what they do;
+    `elsewhere` says what words find that is not installed.
+    """
 
     @property
     def book(self) -> SkillBook: ...
@@ -55,6 +57,7 @@ class SkillShelf(Protocol):
     def settings(self) -> SettingsBook | None: ...
     @property
     def verbs(self) -> Mapping[str, More]: ...
+    def elsewhere(self, words: str) -> Sequence[Block]: ...
     def changed(self) -> None:
         """There may be other commands now."""
         ...
@@ -190,15 +193,16 @@ def _details(shelf: SkillShelf, name: str, file: str = "") -> Sequence[Block] | 
 
 
 def _search(shelf: SkillShelf, words: str) -> Outcome:
-    """Installed ones, also those that the model is not told of."""
+    """Installed ones, also those that the model is not told of; then what marketplaces list."""
     now = shelf.book.now()
     rows = [
         (now.called(skill), skill.whose, _cut(described(skill)))
         for skill in found(now.every, words)[:FOUND]
     ]
+    more = shelf.elsewhere(words)
     if not rows:
-        return Say.text(f"No skill here is about {words[:80]}.")
-    return Say((Table(("Skill", "From", "For"), tuple(rows)), Text(HINT, "dim")))
+        return Say((Text(f"No skill here is about {words[:80]}."), *more))
+    return Say((Table(("Skill", "From", "For"), tuple(rows)), Text(HINT, "dim"), *more))
 
 
 def _reloaded(shelf: SkillShelf, *, nested: bool) -> Outcome:

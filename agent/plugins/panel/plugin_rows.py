@@ -18,7 +18,6 @@ from gatewright.agent.plugins.marketplaces.known import Known
 from gatewright.agent.plugins.marketplaces.market import Entry, Market
 from gatewright.agent.plugins.record import Record, id_of
 from gatewright.tools.blocks import Block, Table, Text
-from gatewright.tools.counted import counted
 
 DISCOVER, INSTALLED, MARKETS, ERRORS = "Discover", "Installed", "Marketplaces", "Errors"
 TABS: Final = (DISCOVER, INSTALLED, MARKETS, ERRORS)
@@ -88,7 +87,7 @@ def _record(record: Record, seen: Overview) -> Choice:
         seen.states.get(record.id, "off"),
         record.version or record.resolved[:12],
         f"newer: {new}" if new else "",
-        counted(len(record.acts), "act") if record.acts else "only texts",
+        many(len(record.acts), "act") if record.acts else "only texts",
         "linked" if record.linked else "",
     )
     detail = " · ".join(filter(None, said))
@@ -96,7 +95,7 @@ def _record(record: Record, seen: Overview) -> Choice:
 
 
 def _market(known: Known, market: Market) -> Choice:
-    said = (counted(len(market.entries), "plugin"), known.said, age(known))
+    said = (many(len(market.entries), "plugin"), known.said, age(known))
     detail = " · ".join(filter(None, said))
     typed = f"/plugin marketplace {known.name}"
     return Choice(f"market {known.name}", known.name, detail, MARKETS, typed)
@@ -196,4 +195,8 @@ def age(known: Known) -> str:
     if known.linked:
         return "a directory of this machine"
     days = int((time.time() - known.updated_at) / 86_400)
-    return "asked today" if days < 1 else f"asked {counted(days, 'day')} ago"
+    return "asked today" if days < 1 else f"asked {many(days, 'day')} ago"
+
+
+def many(count: int, what: str) -> str:
+    return f"{count:,} {what if count == 1 else f'{what}s'}"
