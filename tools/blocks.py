@@ -71,6 +71,21 @@ class Table(_Block, frozen=True, tag="table"):
     rows: tuple[tuple[str, ...], ...]
 
 
+class Share(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`spare` is what nothing has taken."""
+
+    name: str
+    amount: int
+    spare: bool = False
+
+
+class Shares(_Block, frozen=True, tag="shares"):
+    """How a whole is parted, such as the window of a model."""
+
+    parts: tuple[Share, ...]
+    whole: int
+
+
 class TodoItem(msgspec.Struct, frozen=True):
     text: str
     state: TodoState = "pending"
@@ -93,12 +108,14 @@ class Unknown(_Block, frozen=True, tag="unknown"):
     raw: dict[str, Any]
 
 
-Block: TypeAlias = Text | Markdown | Code | Diff | Command | Output | Table | Todo | Image | Unknown
+Block: TypeAlias = (
+    Text | Markdown | Code | Diff | Command | Output | Table | Shares | Todo | Image | Unknown
+)
 
 _TODO_MARK = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
-def plain(block: Block) -> str:
+def plain(block: Block) -> str:  # noqa: PLR0911  one kind each
     """The block as text, without styling and without a final newline."""
     match block:
         case Text(text=text) | Markdown(text=text) | Code(text=text):
@@ -111,6 +128,9 @@ def plain(block: Block) -> str:
             return _plain_output(block)
         case Table():
             return _plain_table(block)
+        case Shares(parts=parts, whole=whole):
+            rows = tuple((p.name, f"{p.amount:,}", percent(p.amount, whole)) for p in parts)
+            return _plain_table(Table(("", "", ""), rows))
         case Todo(items=items):
             return "\n".join(f"{_TODO_MARK[item.state]} {item.text}" for item in items)
         case Image(alt=alt, path=path):
@@ -119,6 +139,10 @@ def plain(block: Block) -> str:
             return f"[{name}] {_json(raw)}"
         case _:
             assert_never(block)
+
+
+def percent(part: int, whole: int) -> str:
+    return f"{part / max(1, whole):.1%}"
 
 
 def _json(value: dict[str, Any]) -> str:

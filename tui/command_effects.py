@@ -63,10 +63,10 @@ class Reach:
     def return_focus(self) -> None:
         self._repl.return_focus()
 
-    def show_panel(self, make: Callable[[Sheet], PanelView]) -> None:
+    def show_panel(self, make: Callable[[Sheet], PanelView], *, high: bool = False) -> None:
         self._repl.desk.close_menu()
         self._repl.picker.close()
-        self._repl.sheet.show(make(self._repl.sheet))
+        self._repl.sheet.show(make(self._repl.sheet), high=high)
 
     def look_into(self, agent: str) -> None:
         """Open the live view of an agent."""

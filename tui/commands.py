@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.outcome import Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext, Handler
 from gatewright.tools.blocks import Table, Text
 from gatewright.tui.keys import KEYS
@@ -35,7 +35,8 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
                 return Say.text(said)
 
     async def keys(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-        return Say((Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS)),))
+        table = Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS))
+        return Page(title="Keys", fallback=Say((table,)))
 
     return (
         of("theme", "Colours of the screen", theme, "[name|list]"),

@@ -48,6 +48,7 @@ class Picking:
     tabs: Sequence[str] = ()
     keys: Sequence[Key] = field(default_factory=tuple[Key, ...])
     about: Sequence[str] = ()  # below the title
+    head: Choice | None = None  # the titles of the columns
 
 
 class Picker(Rows, can_focus=True):
@@ -220,6 +221,10 @@ class Picker(Rows, can_focus=True):
             choice_row(choice, label, width, selected=first + n == self._at)
             for n, choice in enumerate(shown)
         ]
+        head = self._picking.head if self._picking is not None else None
+        if head is not None and not below:
+            titles = choice_row(head, label, width, selected=False)
+            rows.insert(0, line(Span(titles.plain, "faint")))
         hidden = len(self._found) - len(shown)
         if hidden:
             rows.append(line(Span(f"  {hidden} more", "faint")))

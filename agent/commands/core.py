@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands.outcome import Outcome, Quit, Say
+from gatewright.agent.commands.outcome import Outcome, Page, Quit, Say
 from gatewright.agent.commands.registry import BUILT_IN, Command, CommandContext, Commands
 from gatewright.tools.blocks import Table, Text
 
@@ -17,7 +17,8 @@ def help_commands(known: Commands) -> tuple[Command, ...]:
         if context.args:
             return _about(context.args.removeprefix("/"), known)
         rows = tuple((f"/{c.name} {c.args}".rstrip(), c.summary) for c in known)
-        return Say((Table(("Command", "What it does"), rows), Text(SIGNS, "dim")))
+        shown = Say((Table(("Command", "What it does"), rows), Text(SIGNS, "dim")))
+        return Page(title="Commands", fallback=shown)
 
     summary = "What you can type here"
     return (Command(name="help", summary=summary, args="[command]", aliases=("?",), run=help_),)

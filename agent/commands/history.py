@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from gatewright.agent.commands.outcome import Choice, Outcome, Pick, Problem, Say
+from gatewright.agent.commands.outcome import Choice, Outcome, Page, Pick, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
 from gatewright.agent.errors import GatewrightError
@@ -72,7 +72,7 @@ async def _preview(past: Past) -> tuple[Block, ...]:
 
 
 async def context_(past: Past, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    return Say(tuple(await past.context()))
+    return Page(title="Context", fallback=Say(tuple(await past.context())))
 
 
 async def rewind(past: Past, context: CommandContext) -> Outcome:

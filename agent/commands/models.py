@@ -28,7 +28,8 @@ from gatewright.tools.blocks import Table, Text
 
 Run: TypeAlias = Callable[[ModelBook, InUse, CommandContext], Awaitable[Outcome]]
 
-MODEL_TITLE = "Model: window, then dollars per million tokens in and out"
+MODEL_TITLE = "Model"
+HEADS = ("Window", "$ in", "$ out")
 AUTO = "auto"
 IN_PROMPT = (
     "A key does not belong in the prompt. /login asks for it where nobody sees it; "
@@ -59,7 +60,7 @@ async def model(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
     rows = [_row(found.name, current, found.facts, found.why) for found in usable]
     if current and current not in [found.name for found in usable]:
         rows.insert(0, _row(current, current, book.facts(current), "in use"))
-    table = Table(("", "Model", "Window", "$ in", "$ out", "By"), tuple(rows))
+    table = Table(("", "Model", *HEADS, "By"), tuple(rows))
     hint = "/model NAME switches; prices are per million tokens. /login adds a provider."
 
     async def choose(name: str) -> Outcome:
@@ -68,6 +69,8 @@ async def model(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
     return Pick(
         fallback=Say((table, Text(hint, "dim"))),
         title=MODEL_TITLE,
+        about=("Prices are dollars for a million tokens.",),
+        head=model_head(rows),
         choices=model_choices(rows),
         choose=choose,
         at=next((n for n, row in enumerate(rows) if row[0]), 0),
@@ -76,18 +79,27 @@ async def model(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
 
 def model_choices(rows: Sequence[tuple[str, ...]]) -> tuple[Choice, ...]:
     """In columns; the last one leads to more models."""
-    window, paid, earned = (max((len(row[n]) for row in rows), default=0) for n in (2, 3, 4))
     models = (
         Choice(
             row[1],
             row[1],
-            f"{row[2].rjust(window)}   {row[3].rjust(paid)}  {row[4].rjust(earned)}",
+            _figures(rows, row[2:5]),
             "in use" if row[0] else row[5],
             f"/model {row[1]}",
         )
         for row in rows
     )
     return (*models, Choice("", "other models", "log in to a provider", typed="/login"))
+
+
+def model_head(rows: Sequence[tuple[str, ...]]) -> Choice:
+    return Choice("", "Model", _figures(rows, HEADS), "By")
+
+
+def _figures(rows: Sequence[tuple[str, ...]], row: Sequence[str]) -> str:
+    """Window and prices, each below the others."""
+    sizes = [max(len(each[n]) for each in (*(r[2:5] for r in rows), HEADS)) for n in range(3)]
+    return "   ".join(text.rjust(size) for text, size in zip(row, sizes, strict=True))
 
 
 def _row(name: str, current: str, facts: ModelFacts, why: str) -> tuple[str, ...]:

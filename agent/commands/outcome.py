@@ -130,12 +130,16 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pick(Offer, frozen=True, kw_only=True):
-    """One of several: `choose` gets its id. `back` leads to where one came from."""
+    """One of several: `choose` gets its id. `back` leads to where one came from.
+
+    `head` says what the columns of the rows are.
+    """
 
     title: str
     choices: tuple[Choice, ...]
     choose: Callable[[str], Awaitable[Outcome]]
     about: tuple[str, ...] = ()
+    head: Choice | None = None
     at: int = 0
     back: Callable[[], Awaitable[Outcome]] | None = None
 
@@ -173,6 +177,12 @@ class Listing(Offer, frozen=True, kw_only=True):
     looks: tuple[Look, ...] = ()  # of one without columns
     columns: tuple[str, ...] = ()
     follows: bool = False  # they change by themselves, and what is read grows at its end
+
+
+class Page(Offer, frozen=True, kw_only=True):
+    """Something to look at: where it can be opened it leaves nothing in the conversation."""
+
+    title: str
 
 
 class Form(Offer, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
+from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Page, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.commands.session_switch import Left, anew
 from gatewright.agent.session.history_actions import Past
@@ -26,7 +26,7 @@ def session_commands(
         return Change(ClearHistory())
 
     async def cost(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-        return Say(tuple(spent()))
+        return Page(title="What was spent", fallback=Say(tuple(spent())))
 
     async def status(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
         mode = left.modes.current()
@@ -34,7 +34,7 @@ def session_commands(
         shown = f"{mode}: {runs}" if runs else mode
         rows = [("Model", left.in_use.name or "none yet"), ("Mode", shown)]
         told = {**dict(rows), **dict(facts())}
-        return Say((Table(("", ""), tuple(told.items())),))
+        return Page(title="This session", fallback=Say((Table(("", ""), tuple(told.items())),)))
 
     return (
         Command(

@@ -12,20 +12,10 @@ from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_to
 from gatewright.agent.context.prompt.memory import INSTRUCTIONS
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.messages import AssistantTurn, ResultTurn, Turn, UserTurn
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.blocks import Block, Shares, Table, Text
+from gatewright.tools.blocks import Share as Part
 
-CELLS = 100
-PER_ROW = 20
-MARKS = {
-    "System prompt": "▚",
-    "Instructions": "▞",
-    "Tools": "▤",
-    "Your messages": "█",
-    "Answers": "▓",
-    "Tool results": "▒",
-    "Free": "·",
-    "Kept for the answer": "░",
-}
+SPARE = ("Free", "Kept for the answer")
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -68,16 +58,12 @@ def window_use(model: OpenModel, turns: Sequence[Turn], total: int, budget: Budg
 def blocks(usage: Usage, model: str) -> tuple[Block, ...]:
     percent = round(100 * usage.total / usage.window)
     head = f"{model}: {usage.total:,} of {usage.window:,} tokens ({percent} %)"
-    rows = tuple(
-        (MARKS[share.name], share.name, f"{share.tokens:,}", f"{share.tokens / usage.window:.1%}")
-        for share in usage.shares
-    )
+    shares = tuple(Part(share.name, share.tokens, share.name in SPARE) for share in usage.shares)
     foot = f"A summary is made at {usage.budget.auto:,} tokens."
     parts = tuple((share.name, f"{share.tokens:,}") for share in usage.sections)
     return (
         Text(head),
-        Text(grid(usage)),
-        Table(("", "", "Tokens", "Share"), rows),
+        Shares(shares, usage.window),
         Table(("System prompt", "Tokens"), parts),
         Text(foot, "dim"),
     )
@@ -95,22 +81,6 @@ def prompt_sections(system: Sequence[str]) -> tuple[Share, ...]:
         if files:
             found.append(Share(INSTRUCTIONS.removeprefix("# "), text_tokens(files + rest)))
     return tuple(found)
-
-
-def grid(usage: Usage) -> str:
-    """One hundred cells, each share at least one where it is not empty."""
-    cells: list[str] = []
-    for share in usage.shares:
-        count = round(CELLS * share.tokens / usage.window)
-        cells += [MARKS[share.name]] * max(count, share.tokens > 0)
-    free, last = MARKS["Free"], MARKS["Kept for the answer"]
-    while len(cells) > CELLS and free in cells:
-        cells.remove(free)
-    while len(cells) < CELLS:
-        cells.insert(cells.index(last) if last in cells else len(cells), free)
-    cells = cells[:CELLS]
-    lines = [" ".join(cells[start : start + PER_ROW]) for start in range(0, CELLS, PER_ROW)]
-    return "\n".join(lines)
 
 
 def _of(turns: Sequence[Turn], kind: type[Turn]) -> int:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Page
 from gatewright.agent.record.agent_costs import KEPT, AgentCosts
 from gatewright.agent.record.events import (
     AgentFinished,
@@ -57,8 +57,8 @@ async def test_the_session_costs_what_all_its_agents_cost() -> None:
         assert made.session.spent.cost == pytest.approx(EACH * 4)
         assert made.session.spent.usage == Usage(input=40, output=20)
         said = await made.session.run_command("/cost")
-        assert isinstance(said, Say)
-        table, agents = said.blocks
+        assert isinstance(said, Page)
+        table, agents = said.fallback.blocks
         assert isinstance(table, Table)
         assert isinstance(agents, Table)
         assert [row[0] for row in table.rows] == ["turn 1", "Explore (2)", "Plan (1)", "session"]

@@ -9,12 +9,14 @@ import pytest
 from gatewright.agent.commands.outcome import (
     Change,
     Outcome,
+    Page,
     Say,
     SetEffort,
     SetMode,
     SetModel,
     Submit,
 )
+from gatewright.agent.commands.outcome import said as shown
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.record.events import (
     Answered,
@@ -57,8 +59,8 @@ def add(built: House, name: str, outcome: Outcome) -> None:
 
 
 def said(outcome: Outcome) -> str:
-    assert isinstance(outcome, Say)
-    return "\n".join(plain(block) for block in outcome.blocks)
+    assert isinstance(outcome, Say | Page)
+    return "\n".join(plain(block) for block in shown(outcome))
 
 
 async def test_a_question_is_answered_once_by_whoever_is_first() -> None:

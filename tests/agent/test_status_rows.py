@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from gatewright.agent.build import open_session
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Page
 from gatewright.agent.commands.registry import BUILT_IN
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
@@ -28,8 +28,8 @@ async def test_status_says_where_we_are_and_what_holds(tmp_path: Path) -> None:
     session = await opened(tmp_path, ANTHROPIC_API_KEY="k")
     try:
         outcome = await session.run_command("/status")
-        assert isinstance(outcome, Say)
-        (table,) = outcome.blocks
+        assert isinstance(outcome, Page)
+        (table,) = outcome.fallback.blocks
         assert isinstance(table, Table)
         rows = {row[0]: row[1] for row in table.rows}
         assert len(rows) == len(table.rows) <= 10

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Page
 from gatewright.agent.record.events import AgentFinished, AgentProgressed
 from gatewright.tools.blocks import Table
 from tests.permissions.composed import ID, Desk, desk
@@ -49,8 +49,8 @@ async def test_the_sums_outlive_the_process(tmp_path: Path) -> None:
 
 async def _table(opened: Desk) -> list[tuple[str, ...]]:
     said = await opened.session.run_command("/cost")
-    assert isinstance(said, Say)
-    table = said.blocks[0]
+    assert isinstance(said, Page)
+    table = said.fallback.blocks[0]
     assert isinstance(table, Table)
     return list(table.rows)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.compact.budget import Budget
-from gatewright.agent.compact.grid import CELLS, MARKS, blocks, grid, prompt_sections, window_use
+from gatewright.agent.compact.grid import blocks, prompt_sections, window_use
 from gatewright.agent.context.prompt.output_style import NO_STYLE, built_in
 from gatewright.agent.context.prompt.system import PromptParts, system_prompt
 from gatewright.agent.record.messages import AssistantTurn, ResultTurn, TextPart, UserTurn
-from gatewright.tools.blocks import plain
+from gatewright.tools.blocks import Shares, plain
 from gatewright.tools.protocol import TextContent
 from tests.compact.windowed import Windowed
 
@@ -26,10 +26,9 @@ def test_it_adds_up(total: int) -> None:
     usage = window_use(model, TURNS, total, Budget.of(100_000, 1_000))
     used = sum(share.tokens for share in usage.shares[:-2])
     assert abs(used - usage.total) <= len(usage.shares)
-    cells = grid(usage).split()
-    assert len(cells) == CELLS
-    assert set(cells) <= set(MARKS.values())
-    assert MARKS["Tool results"] in cells
+    (shown,) = (block for block in blocks(usage, "m") if isinstance(block, Shares))
+    assert [part.amount for part in shown.parts] == [share.tokens for share in usage.shares]
+    assert [part.name for part in shown.parts if part.spare] == ["Free", "Kept for the answer"]
     text = "\n".join(plain(block) for block in blocks(usage, "m"))
     assert "Tool results" in text
 

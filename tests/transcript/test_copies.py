@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from gatewright.agent.build import open_session
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Page
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.hub import KEPT
 from gatewright.agent.session.session import Session
@@ -55,7 +55,7 @@ async def test_a_long_session_goes_on_with_what_it_had_used(tmp_path: Path) -> N
     session, folder = await opened(tmp_path, fork=False)
     before = (folder / "long.jsonl").stat().st_size
     said = await session.run_command("/cost")
-    assert isinstance(said, Say)
-    assert f"{10 * TURNS:,}" in plain(said.blocks[0])
+    assert isinstance(said, Page)
+    assert f"{10 * TURNS:,}" in plain(said.fallback.blocks[0])
     await session.close()
     assert (folder / "long.jsonl").stat().st_size == before

@@ -14,6 +14,7 @@ from gatewright.agent.commands.outcome import (
     Listing,
     Offer,
     Outcome,
+    Page,
     Pick,
     Say,
     Secret,
@@ -110,6 +111,7 @@ MADE: dict[type[Offer], Callable[[Chance], Offer]] = {
     Listing: _listing,
     Pick: _pick,
     Form: _form,
+    Page: lambda chance: Page(fallback=Say(chance.view()), title=chance.row()),
     Draft: lambda chance: Draft(fallback=Say(()), text=chance.text()),
 }
 # Opened by their commands, for what they show has to be there for real.

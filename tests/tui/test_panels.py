@@ -212,6 +212,7 @@ async def test_help_shows_its_beginning() -> None:
     async with stage() as s:
         await run(s, "/help")
         await s.see("What you can type here")
+        await s.press("escape")
         await run(s, "/keys")
         await s.see("What it does", "Enter")
 
@@ -230,7 +231,7 @@ async def test_keys_are_shown_when_something_above_is_read() -> None:
         await run(s, "/help")
         await s.see("/help [command]")
         await s.press("question_mark")
-        await s.see("▎ /keys")
+        await s.see("▎ Keys", "Shift+Enter")
 
 
 async def test_reading_above_is_not_disturbed() -> None:

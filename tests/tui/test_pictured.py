@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.commands import models
 from gatewright.agent.commands.outcome import (
@@ -18,6 +19,7 @@ from gatewright.agent.commands.outcome import (
     Listing,
     Offer,
     Outcome,
+    Page,
     Pick,
     Say,
     Secret,
@@ -29,7 +31,7 @@ from gatewright.agent.models.choices import KeyPlace
 from gatewright.agent.record.events import Asked, ToolFinished
 from gatewright.agent.session.start.resume import choices_of
 from gatewright.permissions.modes import CAUTION
-from gatewright.tools.blocks import Block, Table
+from gatewright.tools.blocks import Block, Share, Shares, Table
 from gatewright.tools.interact import AskKind
 from gatewright.tools.protocol import Job
 from tests.fakes.commands import not_resumed
@@ -53,6 +55,20 @@ STORED = Table(
         ("0198c0aa", "Tests", "2 d", "1 MB", ""),
     ),
 )
+SHARES = Shares(
+    (
+        Share("System prompt", 1_021),
+        Share("Instructions", 72),
+        Share("Tools", 4_167),
+        Share("Your messages", 2_400),
+        Share("Answers", 9_800),
+        Share("Tool results", 31_002),
+        Share("Free", 71_346, spare=True),
+        Share("Kept for the answer", 8_192, spare=True),
+    ),
+    128_000,
+)
+SECTIONS = Table(("System prompt", "Tokens"), (("How to work", "372"), ("Instructions", "1,955")))
 RUNNING = (
     TaskRow("shell_2", "npm run dev", "running", True, 75.0, "ready on http://localhost:3000"),
     TaskRow("shell_1", "pytest -q", "exit 1", False, 12.0, "1 failed, 30 passed"),
@@ -83,7 +99,10 @@ PROVIDERS = (
     KeyPlace("openai", "", "", "https://platform.openai.com"),
 )
 LISTS: dict[str, Offer] = {
-    "model": pick(models.MODEL_TITLE, *models.model_choices(MODELS)),
+    "model": replace(
+        pick(models.MODEL_TITLE, *models.model_choices(MODELS)), head=models.model_head(MODELS)
+    ),
+    "context": Page(title="Context", fallback=Say((SHARES, SECTIONS))),
     "effort": pick(
         "Effort",
         Choice("low", "low", "answers at once"),
@@ -139,6 +158,7 @@ async def test_list(name: str, theme: str, size: str) -> None:
 PICTURED: dict[type[Offer], str] = {
     Secret: "secret",
     Pick: "sessions",
+    Page: "context",
     Listing: "tasks",
     RulesPanel: "rules",
     ConfigPanel: "settings",
@@ -169,5 +189,7 @@ def test_every_block_and_every_question_has_its_picture() -> None:
                     blocks |= {type(block) for block in ask.body}
                 case _:
                     pass
+    pages = [offer for offer in LISTS.values() if isinstance(offer, Page)]
+    blocks |= {type(block) for page in pages for block in page.fallback.blocks}
     assert blocks == set(get_args(Block)), "add what is missing to tests/tui/scenes.py"
     assert asks == set(get_args(AskKind)), "add what is missing to tests/tui/scenes.py"

@@ -25,6 +25,7 @@ from gatewright.tools.blocks import (
     Image,
     Markdown,
     Output,
+    Shares,
     Table,
     Text,
     Todo,
@@ -338,7 +339,7 @@ def exact(block: Block) -> Block:
             return msgspec.structs.replace(block, path=visible(path, strict=True), hunks=shown)
         case Table(headers=headers, rows=rows):
             return Table(_all(headers), tuple(map(_all, rows)))
-        case Command() | Todo() | Image() | Unknown():
+        case Command() | Shares() | Todo() | Image() | Unknown():
             return block  # a command is drawn exactly anyway; the others are not judged
 
 

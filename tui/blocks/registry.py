@@ -7,7 +7,7 @@ from typing import Any
 
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, plain
-from gatewright.tui.blocks import code, command, diff, markdown, table
+from gatewright.tui.blocks import code, command, diff, markdown, shares, table
 from gatewright.tui.line import Line, Span, flow, indent, wrap
 from gatewright.tui.sanitize import one_line, visible
 
@@ -70,6 +70,7 @@ DRAW: dict[type[Any], Callable[[Any, int], list[Line]]] = {
     blocks.Command: command.draw,
     blocks.Output: command.draw_output,
     blocks.Table: table.draw,
+    blocks.Shares: shares.draw,
     blocks.Todo: _todo,
     blocks.Image: _image,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gatewright.tools.blocks import Table
@@ -11,6 +12,7 @@ from gatewright.tui.sanitize import visible
 
 Cell = Sequence[Span]
 GAP = 2
+_NUMBER = re.compile(r"[-+~<$]*\d[\d.,]*\s?(?:%|k|M|G|B|kB|MB|GB|s|ms|min|tokens|lines)?")
 MIN_COLUMN = 6
 
 
@@ -18,7 +20,15 @@ def draw(block: Table, width: int) -> list[Line]:
     def spans(row: Sequence[str]) -> list[Cell]:
         return [(Span(visible(cell).replace("\n", " ")),) for cell in row]
 
-    return grid(spans(block.headers), [spans(row) for row in block.rows], width)
+    columns = range(max(map(len, (block.headers, *block.rows)), default=0))
+    right = [_numbers([row[n] for row in block.rows if n < len(row)]) for n in columns]
+    return grid(spans(block.headers), [spans(row) for row in block.rows], width, right)
+
+
+def _numbers(cells: Sequence[str]) -> bool:
+    """Whether a column is read as figures: each ends below the others."""
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and all(_NUMBER.fullmatch(cell.strip()) for cell in filled)
 
 
 def grid(

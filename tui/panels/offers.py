@@ -17,13 +17,16 @@ from gatewright.agent.commands.outcome import (
     Listing,
     Offer,
     Outcome,
+    Page,
     Pick,
+    Say,
     Secret,
 )
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
-from gatewright.tools.blocks import Block
+from gatewright.tools.blocks import Block, Text
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
+from gatewright.tui.panels.page import PageView
 from gatewright.tui.panels.rules import RulesView
 from gatewright.tui.panels.table import open_table
 from gatewright.tui.picker import Key, Picking
@@ -36,7 +39,7 @@ Reads: TypeAlias = Callable[[str], Awaitable[Sequence[Block]]]
 EVERY = 1.0  # seconds between two looks at a list that follows what happens
 
 
-def open_offer(offer: Offer, screen: Reach) -> bool:
+def open_offer(offer: Offer, screen: Reach) -> bool:  # noqa: C901  one kind each
     """Open it; False where the screen cannot."""
     match offer:
         case Pick():
@@ -45,6 +48,9 @@ def open_offer(offer: Offer, screen: Reach) -> bool:
             open_table(offer, screen)
         case Listing():
             _open_listing(offer, screen)
+        case Page(title=title, fallback=Say(blocks=blocks)):
+            page = PageView(title, blocks or (Text("Nothing to show.", "dim"),))
+            screen.show_panel(lambda _sheet: page, high=True)
         case Secret():
             screen.ask_secret(offer)
         case Form(text=text, take=take):
@@ -89,6 +95,7 @@ def _picking(offer: Pick, screen: Reach) -> Picking:
         cancel=None if back is None else lambda: screen.talk.follow("", back),
         at=offer.at,
         about=offer.about,
+        head=None if offer.head is None else choice_of(offer.head),
     )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from textual import events
+from textual.message import Message
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.tui import cells
@@ -52,6 +54,12 @@ class View(Protocol):
 class Sheet(Rows, can_focus=True):
     BACK = "surface"
 
+    @dataclass
+    class Typed(Message):
+        """Text for the draft."""
+
+        text: str
+
     def __init__(
         self,
         look: Look,
@@ -67,15 +75,17 @@ class Sheet(Rows, can_focus=True):
         self._settled = 0.0
         self._told = Span("")
         self._hidden = False
+        self._high = False
         self.room = ROOM
 
     @property
     def open(self) -> bool:
         return bool(self._views)
 
-    def show(self, view: View) -> None:
-        """Put a view in the place of all others."""
+    def show(self, view: View, *, high: bool = False) -> None:
+        """Put a view in the place of all others; a `high` one takes what room there is."""
         self._views = [view]
+        self._high = high
         self._begin()
         if not self._hidden:  # a question keeps the keys until it is answered
             self.focus()
@@ -141,8 +151,11 @@ class Sheet(Rows, can_focus=True):
         if event.key in ("escape", "ctrl+c"):
             self.back()
             return
-        settled = self._clock() >= self._settled
-        self._views[-1].press(Press(event.key, event.character or "", settled))
+        settled, character = self._clock() >= self._settled, event.character or ""
+        meant = self._views[-1].press(Press(event.key, character, settled))
+        if not meant and self._high and character.isprintable() and character:
+            self.close()
+            self.post_message(self.Typed(character))  # what is only read is in nobody's way
         self.refresh_rows()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -155,7 +168,7 @@ class Sheet(Rows, can_focus=True):
     def rows(self, width: int) -> list[Line]:
         if not self._views or self._hidden:
             return []
-        inner, room = width - 2, min(self.room, ROOM)
+        inner, room = width - 2, self.room if self._high else min(self.room, ROOM)
         view = self._views[-1]
         foot = self._foot(view, inner)
         if self._told.text:

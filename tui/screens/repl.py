@@ -204,6 +204,12 @@ class Repl(Patient, inherit_bindings=False):
     def on_strip_typed(self, message: Strip.Typed) -> None:
         self.box.add(message.text)
 
+    def on_sheet_typed(self, message: Sheet.Typed) -> None:
+        if message.text == "?" and not self.box.text:
+            self._list_keys()
+        else:
+            self.box.add(message.text)
+
     # questions
 
     def on_screen_resume(self) -> None:
