@@ -28,7 +28,8 @@ CHANGING = {"uuid", "session_id", "app", "duration_ms", "duration_api_ms"} | {
     "costUSD",
 }
 MODEL = "anthropic/claude-sonnet-5-5"
-LISTS = {"tools", "slash_commands", "agents", "skills"}  # what there is grows; each has tests of its own
+# What there is grows; each has tests of its own.
+LISTS = {"tools", "slash_commands", "agents", "skills"}
 
 RUNS: dict[str, tuple[str, tuple[str, ...], int]] = {
     "answer": ("say: Hello there.\n", (), 0),

@@ -144,9 +144,17 @@ def test_keys_are_where_the_table_closes(tmp_path: Path) -> None:
 
 
 def test_nothing_beside_a_closed_path_is_open() -> None:
-    """A directory is closed as a whole but for this session's part: new files are closed, too."""
-    tops: dict[str, set[Model]] = {}
+    """A directory is closed as a whole but for this session's part, and for whole directories that
+    are named: new files are closed, too.
+    """
+    tops: dict[str, list[Row]] = {}
     for row in HOME:
         if "{session}" not in row.path:
-            tops.setdefault(row.path.partition("/")[0], set()).add(row.model)
-    assert all(len(models) == 1 for models in tops.values())
+            tops.setdefault(row.path.partition("/")[0], []).append(row)
+    for rows in tops.values():
+        if any(row.model is Model.NEVER for row in rows):
+            left = [row for row in rows if row.model is not Model.NEVER]
+            assert all(row.model is Model.READS and row.path.endswith("/**") for row in left)
+            assert all(row.path.count("/") > 1 for row in left), "the directory itself is closed"
+        else:
+            assert len({row.model for row in rows}) == 1
