@@ -6,6 +6,7 @@ What an untrusted project says comes after all else, so it can take nobody's nam
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ HOMES = (FOLDER, ".agents", ".claude")  # of a project, ours first
 SKILLS, COMMANDS = "skills", "commands"
 SKILL = "SKILL.md"
 BUILT_IN = Path(__file__).parent / "builtin"
+_PLAIN = re.compile(r"(?:[^\W_]|[ ./@+_-]){1,200}")
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
@@ -111,6 +113,10 @@ def _nested(ground: Ground, nested: tuple[str, ...]) -> Iterator[Place]:
 def _in_project(ground: Ground, folder: Path, *, nested: bool) -> Iterator[Place]:
     """What is the person's own there is no project's."""
     below = str(folder.relative_to(ground.root)) if folder.is_relative_to(ground.root) else "."
+    if below != "." and not _PLAIN.fullmatch(below):  # it would be a name that people are told
+        if nested:
+            return
+        below = "."
     inside = "" if ground.trusted else os.path.realpath(ground.root)
     place = Place(
         folder="",

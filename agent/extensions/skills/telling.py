@@ -17,7 +17,7 @@ from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
 from gatewright.skills.shown.finding import found
-from gatewright.skills.shown.listing import LONGEST, Entry, listed
+from gatewright.skills.shown.listing import LONGEST, Entry, Listing, listed
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Tool, ToolSpec
 from gatewright.tools.system.exact import real_path
@@ -45,17 +45,17 @@ class SkillTelling:
     ) -> None:
         self._book, self.uses, self._room, self._cwd = book, uses, room, cwd
         self._warn = warn
-        self._first: Mapping[str, str] | None = None  # what the prompt says, by name
-        self._missing = 0
+        self._listed: Mapping[str, str] = {}  # what a list that was made says, by name
+        self._first: Mapping[str, str] | None = None  # the same of the one in the prompt
+        self._missing: int | None = None  # skills that the list has no room for
         self._running: dict[str, Path] = {}
         self._known: dict[int, tuple[Skill, str]] = {}  # what is said of each, by the object's id
         self._told = False
 
     def section(self) -> str:
         """For the system prompt; empty where there is nothing to tell."""
-        now = self._view()
-        made = listed([self._entry(*each) for each in now], self._room() - len(HEAD))
-        self._first = {name: text for _, name, text in now}
+        made = self._made()
+        self._first = self._listed
         self._missing = made.missing
         self._count()
         return f"{HEAD}{made.text}\n" if made.text else ""
@@ -82,7 +82,7 @@ class SkillTelling:
                 if path is not None and ok:
                     self._book.touched(path)
             case Cleared():
-                self._first = None
+                self._first = self._missing = None
             case _:
                 pass
 
@@ -98,8 +98,8 @@ class SkillTelling:
 
     def grows(self) -> bool:
         """Whether there are skills that the model is not told of by name."""
-        if self._first is None:
-            self.section()
+        if self._missing is None:
+            self._missing = self._made().missing
         return self._missing > 0
 
     async def settled(self) -> None:
@@ -109,6 +109,11 @@ class SkillTelling:
         fitting = found(self._book.listed(), query)[:most]
         now = self._book.last()
         return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]
+
+    def _made(self) -> Listing:
+        now = self._view()
+        self._listed = {name: text for _, name, text in now}
+        return listed([self._entry(*each) for each in now], self._room() - len(HEAD))
 
     def _view(self) -> Sequence[tuple[Skill, str, str]]:
         """Each with its name and what is said of it, as of now."""
@@ -136,7 +141,8 @@ class SkillTelling:
             first = bad[0]
             at = f"{first.file}:{first.line}" if first.line else str(first.file)
             count = counted(len(bad), "file")
-            self._warn(f"{count} of skills cannot be used; /skills lists them. {at}: {first.text}.")
+            told = f"{count} of skills cannot be used; /skills lists them. {at}: {first.text}."
+            self._warn(in_line(told))
 
 
 def described(skill: Skill) -> str:
