@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
 SHOWN = 200  # all of them, as a rule: the question scrolls
+SKILLS = ("skills", "commands")  # directories of a project that may have some
 VALUE_SHOWN = 4000
 
 
@@ -58,6 +59,7 @@ def question(around: Surroundings) -> Ask | None:
         *would_act(around.loaded),
         *map(escaped, of_project(around)),
         *map(escaped, _of_agents(around)),
+        *map(escaped, _of_skills(around)),
     )
     if not lines:
         return None
@@ -85,6 +87,17 @@ def _of_agents(around: Surroundings) -> Sequence[str]:
 
     env, where = around.env, around.where
     return tuple(would_act(Ground(places=around.places, where=where, env=env, trusted=False)))
+
+
+def _of_skills(around: Surroundings) -> Sequence[str]:
+    """What skills and command files would do: read only where there are some."""
+    folders = folders_down(around.where.root, around.where.cwd)
+    places = (folder / home / kind for folder in folders for home in HOMES for kind in SKILLS)
+    if around.options.bare or not any(place.is_dir() for place in places):
+        return ()
+    from gatewright.agent.extensions.skills.acting import would_act  # noqa: PLC0415  lazy: 15 ms
+
+    return tuple(would_act(around))
 
 
 def notice(around: Surroundings) -> str:

@@ -13,6 +13,7 @@ import pytest
 from gatewright.agent.commands.outcome import Problem, Say
 from gatewright.agent.record.events import (
     AgentStarted,
+    Asked,
     Decided,
     InputRefused,
     Noticed,
@@ -440,3 +441,73 @@ async def test_safe_neighbours_run_side_by_side_and_the_rest_in_order(tmp_path: 
         assert "1\n\na\n2" in await made.finished("s1")
         calls = [event.call_id for event in made.seen.of(Decided)]
         assert sorted(calls) == ["s1", "s1-1", "s1-2", "s1-3", "s1-4"]
+
+
+async def test_what_a_projects_skill_would_do_is_in_the_question_of_trust(tmp_path: Path) -> None:
+    front = f"allowed-tools: Bash(make:*)\n{HOOKED}"
+    skill(tmp_path / "project", "deploy", "Now: !`git push origin`\n", front)
+    skill(tmp_path / "home", "mine", "Mine: !`make`\n")
+    async with opened(tmp_path, "say: 1", trust=False) as made:
+        asked = await made.seen.until(Asked, within=8.0)
+        assert asked.ask.kind == "trust"
+        said = "\n".join(map(plain, asked.ask.body))
+        assert "command git push origin of skill deploy" in said
+        assert "rules Bash(make:*) of skill deploy" in said
+        assert "echo once >> hooked" in said
+        assert "mine" not in said
+
+
+async def test_the_older_tool_runs_what_is_a_skill_and_no_command_of_ours(tmp_path: Path) -> None:
+    skill(tmp_path / "project", "deploy", "Deploy $ARGUMENTS.\n")
+
+    def line(id: str, text: str) -> str:
+        return f"call[{id}]: SlashCommand {json.dumps({'command': text})}"
+
+    script = (line("a", "/deploy to x"), line("b", "/clear"), "say: 1", line("c", "/deploy"))
+    async with opened(tmp_path, *script, "say: 2", tools=("SlashCommand",)) as made:
+        await turns(made, "go")
+        assert "Deploy to x." in await made.finished("a")
+        assert "There is no skill" in await made.finished("b")
+        names = {tool["name"] for tool in made.server.bodies[0]["tools"]}
+        assert "SlashCommand" in names and "Skill" not in names
+        made.session.restrict([("deny", "SlashCommand(/deploy)")])
+        await turns(made, "again")
+        assert (await made.decided("c")).behavior == "deny"
+
+
+async def test_the_bare_name_tells_of_variants_for_other_directories(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    skill(project, "deploy", "For all.\n")
+    skill(project / "apps" / "web", "deploy", "For the web.\n")
+    page = project / "apps" / "web" / "page.txt"
+    page.write_text("x", encoding="utf-8")
+    read = f"call[r]: Read {json.dumps({'file_path': str(page)})}"
+    script = (read, call("deploy"), call("apps/web:deploy", id="s2"), "say: 1", "say: 2")
+    async with opened(tmp_path, *script) as made:
+        await turns(made, "go", "/apps/web:deploy")
+        said = await made.finished("s1")
+        assert "For all." in said and "apps/web:deploy (for apps/web)" in said
+        assert "For the web." in await made.finished("s2")
+
+
+async def test_a_summary_is_joined_by_what_was_invoked(tmp_path: Path) -> None:
+    skill(tmp_path / "project", "deploy", "The rules of deploying.\n")
+    long = "word " * 3_000
+    async with opened(tmp_path, "say: 1", f"say: {long}", "say: SUMMARY", "say: 3") as made:
+        await turns(made, "/deploy", "more", "/compact", "and now")
+        said = texts(made)
+        assert "SUMMARY" in said and "# The skill deploy, as it was invoked" in said
+        assert "The rules of deploying." in said
+
+
+async def test_its_directory_may_be_read_again_where_a_session_goes_on(tmp_path: Path) -> None:
+    file = skill(tmp_path / "home", "deploy", "See more.md.\n")
+    (file.parent / "more.md").write_text("THE MORE", encoding="utf-8")
+    read = f"call[r]: Read {json.dumps({'file_path': str(file.parent / 'more.md')})}"
+    async with opened(tmp_path, call("deploy"), "say: 1", interactive=False) as made:
+        await turns(made, "go")
+        id = made.session.id
+    options = {"resume": id}
+    async with opened(tmp_path, read, "say: 1", interactive=False, options=options) as made:
+        await turns(made, "go on")
+        assert "THE MORE" in await made.finished("r")

@@ -80,9 +80,14 @@ def book_of(
     )
 
 
-def skills_of(host: Host) -> SkillBook:
+def skills_of(host: Host, kept_out: Callable[[str], bool] = nothing) -> SkillBook:
     """Of a session."""
-    return book_of(lambda: host.around, lambda: host.policy.rules().deny, lambda: _plugins(host))
+    return book_of(
+        lambda: host.around,
+        lambda: host.policy.rules().deny,
+        lambda: _plugins(host),
+        kept_out,
+    )
 
 
 def uses_of(host: Host) -> Uses:

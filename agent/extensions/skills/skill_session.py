@@ -14,14 +14,14 @@ from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.invoking import Invoker
 from gatewright.agent.extensions.skills.lessons import Lessons
 from gatewright.agent.extensions.skills.session_skills import (
-    book_of,
-    plugins_in,
+    skills_of,
     telling_of,
     uses_of,
 )
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
 from gatewright.agent.plugins.panel.market_search import in_markets
+from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
@@ -38,12 +38,7 @@ class SessionSkills:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._only: frozenset[str] | None = None  # what a client wants the model to have
-        self.book: SkillBook = book_of(
-            lambda: host.around,
-            lambda: host.policy.rules().deny,
-            lambda: plugins_in(host.roots),
-            self._kept_out,
-        )
+        self.book: SkillBook = skills_of(host, self._kept_out)
         self.uses = uses_of(host)
         self.invoked = Invoked(host.base.start.stored)
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
@@ -102,6 +97,8 @@ class SessionSkills:
 async def plug_skills(host: Host) -> Contribution:
     skills = SessionSkills(host)
     skills.book.begin()
+    if (plugins := part_of(host.brought, PluginParts)) is not None:
+        plugins.listen(skills.changed)
     if skills.invoked.files:
         await asyncio.to_thread(skills.invoker.shown_again)
     tools = host.around.options.tools
