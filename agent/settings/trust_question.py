@@ -95,7 +95,7 @@ def _of_skills(around: Surroundings) -> Sequence[str]:
     places = (folder / home / kind for folder in folders for home in HOMES for kind in SKILLS)
     if around.options.bare or not any(place.is_dir() for place in places):
         return ()
-    from gatewright.agent.extensions.skills.acting import would_act  # noqa: PLC0415  lazy: 15 ms
+    from gatewright.agent.extensions.skills.skill_acts import would_act  # noqa: PLC0415  lazy: 15 ms
 
     return tuple(would_act(around))
 
