@@ -25,6 +25,7 @@ from gatewright.agent.extensions.gate import Possible, gate_ports, live_settings
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
 from gatewright.agent.extensions.opened import Opened
+from gatewright.agent.extensions.plugins.plugin_extension import wanted
 from gatewright.agent.extensions.settings_changes import ask_about_changes
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
@@ -120,8 +121,8 @@ async def open_session(
 
 
 def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
-    """The type of agent that the session itself is, where somebody names one."""
-    if not (around.options.agent or around.settings.agent):
+    """The type of agent that the session itself is, where somebody, or a plugin, names one."""
+    if not (around.options.agent or around.settings.agent or wanted(around)):
         return None
     from gatewright.agent.extensions.agent_types.main_agent import main_agent  # noqa: PLC0415  lazy: 9 ms
 

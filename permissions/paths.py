@@ -82,6 +82,7 @@ class Place(msgspec.Struct, frozen=True):
     directories: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()  # the root as the person wrote it, through links of theirs
     search: str = ""
+    last: tuple[str, ...] = ()  # where else a shell looks in the end: programs of strangers
     own: tuple[str, ...] = ()  # our own home, in every spelling
     readable: tuple[str, ...] = ()  # of it what this session may read
     memory: str = ""  # what the agent that calls remembers, in a directory of its own

@@ -124,6 +124,12 @@ class Policy:
     def current(self) -> str:
         return self._mode
 
+    def look_last(self, folders: Sequence[str]) -> None:
+        """Where commands find programs, too, that are nobody's but who wrote them."""
+        self.place = replace(self.place, last=tuple(folders))
+        self.resolver = DiskResolver(self.place)
+        self.grounds = Grounds(self.place, self.resolver)
+
     def set(self, name: str) -> str:
         """Switch and return the canonical name. Raises ValueError naming the valid ones."""
         wanted = modes.resolve(name)

@@ -121,8 +121,10 @@ def _read(store: Store, record: Record, faults: list[PluginFault]) -> FoundPlugi
 
 
 def _minor(found: FoundPlugin) -> Iterator[PluginFault]:
-    for text in (*found.errors, *found.later):
+    for text in found.errors:
         yield PluginFault(found.plugin.id, text, stopped=False)
+    for text in found.later:
+        yield PluginFault(found.plugin.id, text, stopped=False, quiet=True)
 
 
 def _lacking(found: Sequence[FoundPlugin]) -> Iterator[PluginFault]:

@@ -88,6 +88,7 @@ def install_tree(store: Store, folder: Path, record: Record, agreed: Agreed) -> 
         digest=digest,
         folder=record.folder if record.linked else f"{record.market}/{name}/{digest[7:23]}",
         acts=acts_of(found.plugin),
+        settings=found.plugin.settings,
         files=len(tree.items),
         bytes=tree.bytes,
         installed_at=time.time(),

@@ -57,6 +57,7 @@ class PluginFault(msgspec.Struct, frozen=True):
     plugin: str
     text: str
     stopped: bool = True
+    quiet: bool = False  # it was said when it was installed
 
     def said(self) -> str:
         return f"Plugin {self.plugin}: {self.text}"

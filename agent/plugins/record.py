@@ -44,6 +44,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     folder: str = ""  # below `plugins/store`; of a linked one where it really is
     linked: bool = False  # it runs from a directory of the person's own
     acts: tuple[Act, ...] = ()
+    settings: Mapping[str, str] = {}  # what it says where the person says nothing
     files: int = 0
     bytes: int = 0
     installed_at: float = 0.0

@@ -87,8 +87,9 @@ class DiskResolver:
         place = self._place
         if not place.search:
             return False
-        avoid = (place.root, place.start, *place.directories)
-        return planted(program, place.search, {"HOME": place.home}, avoid)
+        avoid = (place.root, place.start, *place.directories, *place.last)
+        search = ":".join((place.search, *place.last))
+        return planted(program, search, {"HOME": place.home}, avoid)
 
     def text(self, path: str, most: int) -> str | None:
         with contextlib.suppress(OSError, UnicodeDecodeError), open_exact(path) as file:

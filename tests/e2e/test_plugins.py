@@ -56,6 +56,7 @@ class TestOnePluginWithEverything:
         assert [each["name"] for each in line["mcp_servers"]] == ["plugin:tidy:shelf"]
         assert "tidy:keeper" in line["agents"]
         self.it_works(program)
+        self.its_texts_count(program)
         plugin(program, "disable", "tidy")
         assert first_line(program)["plugins"] == []
         plugin(program, "enable", "tidy")
@@ -85,6 +86,19 @@ class TestOnePluginWithEverything:
         assert json.loads(heard.read_text(encoding="utf-8"))["tool_name"] == "Read"
         (agent,) = [tool for tool in bodies[0]["tools"] if tool["name"] == "Agent"]
         assert "tidy:keeper" in json.dumps(agent)
+
+    def its_texts_count(self, program: Program) -> None:
+        """Its skill, its command, its style."""
+        call = 'call: Skill {"skill": "tidy:sweep", "args": "the kitchen"}\n---\nsay: Done.\n'
+        done, bodies = asked(program, call, "--allowedTools", "Skill(sweep)")
+        assert "Sweep it: the kitchen" in json.dumps(bodies[1]["messages"]), done.stderr
+        system = json.dumps(bodies[0]["system"])
+        assert "Sweep the floor" in system
+        assert "Speak as a butler would." in system, "its settings say so, and nobody else"
+        with ServerThread("say: Done.\n") as server:
+            env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
+            program.run("-p", "/tidy:dust lamp", env=env)
+        assert "Dust lamp." in json.dumps(server.bodies[0]["messages"])
 
     def test_a_change_of_its_files_turns_it_off(self, program: Program, tmp_path: Path) -> None:
         plugin(program, "install", str(full_plugin(tmp_path / "tidy")), "--yes")
@@ -176,3 +190,22 @@ def test_a_plugin_that_is_written_is_valid(program: Program) -> None:
     done = program.run("plugin", "validate", "notes")
     assert done.returncode == 1
     assert "did you mean Stop" in done.stdout
+
+
+def test_the_session_may_be_an_agent_of_a_plugin(program: Program, tmp_path: Path) -> None:
+    folder = bare_plugin(tmp_path / "tidy")
+    text = "---\nname: keeper\ndescription: Keeps the house\n---\nYou keep the house.\n"
+    write(folder / "own" / "keeper.md", text)
+    manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    write_json(folder / ".claude-plugin" / "plugin.json", {**manifest, "agents": "./own/keeper.md"})
+    flags = ("--plugin-dir", str(folder), "--agent", "tidy:keeper")
+    done, bodies = asked(program, "say: Done.\n", *flags)
+    assert "You keep the house." in json.dumps(bodies[0]["system"]), done.stderr
+    write_json(folder / "settings.json", {"agent": "keeper"})
+    plugin(program, "install", str(folder), "-y")
+    done, bodies = asked(program, "say: Done.\n")
+    assert "You keep the house." in json.dumps(bodies[0]["system"]), done.stderr
+    write_json(folder / "settings.json", {"agent": "nobody"})
+    plugin(program, "install", str(folder), "-y")
+    done, bodies = asked(program, "say: Done.\n")
+    assert done.returncode == 0, done.stderr

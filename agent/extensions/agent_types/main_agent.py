@@ -16,7 +16,9 @@ from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import Brought
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.agent_types.session_kinds import GivenKinds, book_of
+from gatewright.agent.extensions.contribution import Root
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.plugins.early import agent_said, early_plugins
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings import modes
 from gatewright.agent.settings.workspace import Surroundings
@@ -65,13 +67,21 @@ def main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
     """None for a session as always. Raises SessionError where there is no such type here."""
     options = around.options
     name = options.agent or around.settings.agent
-    if not name or options.served:
+    if options.served:
         return None
-    book = book_of(lambda: around, GivenKinds(around, client.agents), tuple)
-    kind = book.find(name)
+    plugins = early_plugins(around, named=name)
+    said = name or agent_said(plugins)
+    if not said:
+        return None
+    given = GivenKinds(around, client.agents)
+    roots = tuple(Root(each.root, each.origin) for each in plugins)
+    book = book_of(lambda: around, given, tuple, lambda: roots, lambda: plugins)
+    kind = book.find(said)
+    if kind is None and not name:
+        return None  # a plugin's word ends no session
     if kind is None or kind.withheld:
         by = "--agent" if options.agent else "the setting agent"
-        raise SessionError(f"{by}: {book.refusal(name)}")
+        raise SessionError(f"{by}: {book.refusal(said)}")
     return MainAgent(kind, _as(kind, options))
 
 

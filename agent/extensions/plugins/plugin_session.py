@@ -74,8 +74,9 @@ class PluginSession:
         for plugin in found.plugins:
             self._host.base.redactor.learn(plugin.options[k] for k in _secrets(plugin))
         self._host.path_end = tuple(str(each.bin) for each in found.plugins if each.bin is not None)
+        self._host.policy.look_last(self._host.path_end)
         self.parts.take(found.plugins, found.faults)
-        told = [fault.said() for fault in found.faults]
+        told = [fault.said() for fault in found.faults if not fault.quiet]
         told += self._offers.take(found)
         new = tuple(text for text in map(escaped, told) if text not in self._told)
         self._told.update(new)

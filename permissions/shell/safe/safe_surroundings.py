@@ -109,7 +109,7 @@ class Surroundings:
         """Which command of a line is not the program of that name; empty where none is."""
         names = [part.argv[0].text for part in parts if part.argv]
         name = next(filter(self.planted, names), "")
-        return f"PATH leads into the project: {name} would be one of its own." if name else ""
+        return f"PATH leads to a stranger's {name}, of the project or a plugin." if name else ""
 
     def environment_scrubbed(self) -> bool:
         return self._context.scrubbed_env
