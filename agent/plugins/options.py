@@ -14,13 +14,12 @@ import msgspec
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.manifest import Manifest, Wanted
-from gatewright.agent.providers.keys.stored_keys import KeyringPort, KeyStore
+from gatewright.agent.providers.keys.stored_keys import KeyringPort, plugin_store
 from gatewright.tools.system.regular import read_regular
 from gatewright.tools.system.untyped_json import obj
 
 MAX_BYTES = 1024 * 1024
 LONGEST = 10_000
-AGAIN = "agent plugin configure"
 
 
 class Options:
@@ -28,7 +27,7 @@ class Options:
 
     def __init__(self, home: Path, keyring: KeyringPort | None = None) -> None:
         self._path = home / "plugins" / "options.json"
-        self._secrets = secret_store(home, keyring)
+        self._secrets = plugin_store(home, keyring)
 
     def values(self, id: str, wanted: Mapping[str, Wanted]) -> Mapping[str, str]:
         """As texts, the defaults among them; what is not known is left out."""
@@ -84,11 +83,6 @@ class Options:
             return obj(msgspec.json.decode(read_regular(self._path, MAX_BYTES)))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return {}
-
-
-def secret_store(home: Path, keyring: KeyringPort | None = None) -> KeyStore:
-    """Apart from keys of providers, so that no list of those names them."""
-    return KeyStore(home / "state" / "plugin-secrets.json", keyring=keyring, again=AGAIN)
 
 
 def _secret_name(id: str, key: str) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.lock_file import LockFile
 from gatewright.agent.plugins.record import Record
-from gatewright.agent.plugins.tree import HISTORY, BadTree, Tree, remove_tree, tree_of
+from gatewright.agent.plugins.tree import HISTORY, Tree, remove_tree, tree_of
 from gatewright.tools.system import private
 from gatewright.tools.system.locks import let_go, taken
 from gatewright.tools.system.regular import read_regular
@@ -104,17 +104,17 @@ class Store:
 
     def wrong(self, record: Record) -> str:
         """Why the tree is not what was agreed to; empty where it is. Reads it only if it must."""
-        root = self.root(record)
-        if not root.is_dir():
-            return f"its directory {root} is gone"
         try:
+            root = self.root(record)
+            if not root.is_dir():
+                return f"its directory {root} is gone"
             tree = tree_of(root, _history(record))
             stamp, known = tree.stamp, self._stamps().get(str(root))
             if known == [stamp, record.digest]:
                 return ""
             if tree.digest() != record.digest:
                 return "its files are not those that you agreed to"
-        except BadTree as error:
+        except GatewrightError as error:
             return str(error).removesuffix(".")
         self._keep(str(root), stamp, record.digest)
         return ""

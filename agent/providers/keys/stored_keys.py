@@ -147,9 +147,17 @@ def login_store(env: Mapping[str, str]) -> KeyStore:
     return KeyStore(own_home(env) / "state" / "logins.json", again="agent mcp login")
 
 
+def plugin_store(home: Path, keyring: KeyringPort | None = None) -> KeyStore:
+    """What plugins were told in secret: apart, so that no list of providers names them."""
+    path = home / "state" / "plugin-secrets.json"
+    return KeyStore(path, keyring=keyring, again="agent plugin configure")
+
+
 def held_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     """Every secret that lies in a file of ours, to be masked in texts."""
-    found = [*key_store(env).held()]
+    from gatewright.agent.settings.paths import own_home  # noqa: PLC0415  lazy: 3 ms
+
+    found = [*key_store(env).held(), *plugin_store(own_home(env)).held()]
     for text in login_store(env).held():
         with contextlib.suppress(msgspec.MsgspecError, RecursionError):
             login = msgspec.json.decode(text, type=dict[str, Any])
