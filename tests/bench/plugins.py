@@ -15,10 +15,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from gatewright.agent.plugins.consent import Consent
 from gatewright.agent.plugins.installing import install_path
 from gatewright.agent.plugins.store import Store
 from gatewright.agent.plugins.switching import switch
@@ -49,6 +51,11 @@ def copied(source: Path, into: Path) -> None:
                 hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def agreed(about: Consent) -> bool:
+    del about
+    return True
+
+
 def timed(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -61,9 +68,9 @@ def install_ratio(folder: Path, runs: int) -> float:
     ours: list[float] = []
     for number in range(runs):
         store = Store(folder / f"home{number}")
-        ours.append(timed(lambda store=store: install_path(store, source, lambda _: True)))
+        ours.append(timed(partial(install_path, store, source, agreed)))
         into = folder / f"copy{number}"
-        plain.append(timed(lambda into=into: copied(source, into)))
+        plain.append(timed(partial(copied, source, into)))
     return statistics.median(ours) / statistics.median(plain)
 
 
@@ -83,7 +90,7 @@ def paint_ratio(folder: Path, runs: int) -> float:
     store = Store(places.home)
     for number in range(PLUGINS):
         source = hundred(folder / "sources" / f"plug-{number}", f"plug-{number}")
-        record = install_path(store, source, lambda _: True).record
+        record = install_path(store, source, agreed).record
         switch(places, record.id, Source.USER, on=True)
     painted(none), painted(twenty)
     pairs = [(painted(none), painted(twenty)) for _ in range(runs)]
