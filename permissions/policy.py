@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.machine.grounds import Grounds
+from gatewright.permissions.machine.standing import place_of, text_of
 from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.recent import Recent
@@ -76,11 +77,6 @@ class PolicyConfig(msgspec.Struct, frozen=True):
     own: OwnHome | None = None  # what we keep for ourselves, and what of it is this session's
 
 
-def _text(path: Path) -> str:
-    text = str(path)
-    return text.rstrip("/") or "/"
-
-
 def _kind(behavior: str) -> Behavior:
     kinds: dict[str, Behavior] = {"allow": "allow", "ask": "ask", "deny": "deny"}
     if behavior not in kinds:
@@ -107,28 +103,19 @@ class Policy:
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
-        self.place = Place(
-            root=_text(config.root),
-            cwd=_text(config.cwd),
-            home=_text(config.home),
-            start=_text(config.cwd),
-            directories=tuple(map(_text, config.directories)),
-            spelled=tuple(map(_text, config.spelled)),
-            search=config.search,
-            own=() if config.own is None else config.own.spellings,
-            readable=() if config.own is None else config.own.open(),
-        )
-        self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
-        self.grounds = Grounds(self.place, self.resolver)
+        self._stand(place_of(config))
 
     def current(self) -> str:
         return self._mode
 
     def look_last(self, folders: Sequence[str]) -> None:
         """Where commands find programs, too, that are nobody's but who wrote them."""
-        self.place = replace(self.place, last=tuple(folders))
-        self.resolver = DiskResolver(self.place)
-        self.grounds = Grounds(self.place, self.resolver)
+        self._stand(replace(self.place, last=tuple(folders)))
+
+    def _stand(self, place: Place) -> None:
+        """The resolver is for paths; a decision brings its own answers."""
+        self.place, self.resolver = place, DiskResolver(place)
+        self.grounds = Grounds(place, self.resolver)
 
     def set(self, name: str) -> str:
         """Switch and return the canonical name. Raises ValueError naming the valid ones."""
@@ -248,10 +235,8 @@ class Policy:
         """Settings changed: take up what they say now, keep the mode and what was granted."""
         self._config = config
         self._let_go(config)
-        directories = tuple(map(_text, config.directories))
-        self.place = replace(self.place, directories=directories, search=config.search)
-        self.resolver = DiskResolver(self.place)
-        self.grounds = Grounds(self.place, self.resolver)
+        directories = tuple(map(text_of, config.directories))
+        self._stand(replace(self.place, directories=directories, search=config.search))
         self._rules = None
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
         if allowed != self._mode:
@@ -320,7 +305,7 @@ class Policy:
         """What speaks against opening a directory, links followed."""
         from gatewright.permissions.doubts import doubt  # noqa: PLC0415  only when one is opened
 
-        return doubt(_text(directory), self.place)
+        return doubt(text_of(directory), self.place)
 
     def add(self, behavior: str, rule: str) -> str:
         """Add a session rule; returns what to tell the person. Raises ValueError."""
@@ -379,7 +364,7 @@ class Policy:
         config, view = self._config, self.view(agent)
         place, patterns = self.grounds.of(where.root)
         return Context(
-            place=replace(place, cwd=_text(where.cwd), memory=view.memory),
+            place=replace(place, cwd=text_of(where.cwd), memory=view.memory),
             resolver=resolver or self.resolver,
             rules=view.rules(),
             patterns=patterns,
