@@ -1,7 +1,7 @@
 """What skills cost, each figure beside what it is compared with, in one run.
 
-`python -m tests.bench.skills [--runs N] [--check]` prints the rows of the targets; `--check` fails
-where one is missed. Times are of the processor: others use the machine as well.
+`python -m tests.bench.skills [--runs N] [--only WORD] [--check]` prints the rows of the targets;
+`--check` fails where one is missed. Times are of the processor: others use the machine as well.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from gatewright.agent.extensions.skills.telling import SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.skills.shown.listing import PER_TOKEN, budget
+from tests.bench import skill_use
 from tests.bench.figures import MS, Verdict, at_most, ratio
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ServerThread
@@ -135,17 +136,20 @@ def starts(top: Path, runs: int) -> Sequence[Verdict]:
     ]
 
 
-ROWS = (looks, starts)
+ROWS = (looks, starts, *skill_use.ROWS)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--only", default="", help="groups whose name contains this")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     missed = False
     with tempfile.TemporaryDirectory() as directory:
         for rows in ROWS:
+            if options.only not in rows.__name__:
+                continue
             for row in rows(Path(directory), options.runs):
                 sys.stdout.write(row.line())
                 sys.stdout.flush()

@@ -6,15 +6,13 @@ cannot be used is named and hides no other.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gatewright.agent.agents.definitions.places import Ground, Place, files_of, places_of
-from gatewright.agent.agents.definitions.reading import Standing
 from gatewright.agent.context.prompt.output_style import BUILT_IN, OutputStyle, built_in
 from gatewright.agent.text.printable import escaped
 from gatewright.skills.frontmatter import FrontError, read_front_file
@@ -26,7 +24,6 @@ MOST = 200  # files in all
 LONGEST = 40_000  # characters of a text
 NAME, DESCRIPTION = 64, 300
 TRUE = ("yes", "on", "1", "true")
-_PLUGIN = Standing("plugin")
 
 
 class Styles(msgspec.Struct, frozen=True):
@@ -48,11 +45,11 @@ class Styles(msgspec.Struct, frozen=True):
         )
 
 
-def styles_of(ground: Ground, more: Iterable[tuple[str, Path]] = ()) -> Styles:
-    """All there are now. `more` are further files and directories of plugins, by plugin."""
+def styles_of(ground: Ground) -> Styles:
+    """All there are now."""
     found: dict[str, OutputStyle] = {}
     problems: list[str] = []
-    for number, (path, place) in enumerate(_files(ground, more)):
+    for number, (path, place) in enumerate(_files(ground)):
         if number == MOST:
             problems.append(f"There are more than {MOST} output styles: the rest is left out.")
             break
@@ -66,17 +63,9 @@ def styles_of(ground: Ground, more: Iterable[tuple[str, Path]] = ()) -> Styles:
     return Styles(tuple(every), tuple(problems))
 
 
-def _files(ground: Ground, more: Iterable[tuple[str, Path]]) -> Iterator[tuple[Path, Place]]:
+def _files(ground: Ground) -> Iterator[tuple[Path, Place]]:
     places = [place for place in places_of(ground, FOLDER) if place.standing.trusted]
     places.sort(key=lambda place: ORDER.index(place.standing.origin))
-    for plugin, path in more:
-        standing = msgspec.structs.replace(_PLUGIN, plugin=plugin)
-        folder = path if path.is_dir() else path.parent
-        named = Place(folder, standing, os.path.realpath(folder))
-        if path.is_dir():
-            places.append(named)
-        else:
-            yield path, named
     for place in places:
         for seen in files_of(place):
             if seen.path.parent == place.folder:

@@ -1,0 +1,191 @@
+"""Rows of the targets about skills and plugins in use: the screen, an invocation, an install.
+
+Run by `tests/bench/skills.py`. Compare within one run only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gatewright.agent.plugins.installing import install_path
+from gatewright.agent.plugins.store import Store
+from gatewright.agent.plugins.tree import copy_tree, tree_of
+from gatewright.agent.record.events import ToolFinished, ToolStarted
+from tests.bench.figures import MS, Verdict, at_most, ratio
+from tests.e2e.program import AGENT, Program
+from tests.fakes.model_server import ServerThread
+from tests.fakes.plugin_trees import bare_plugin, write
+from tests.fakes.terminal import Terminal
+from tests.permissions.composed import desk
+from tests.skills.trees import Tree, settle
+
+READY, TYPED = "\u276f", "comm"
+FILES, PLUGINS, COMMANDS, SKILLS = 100, 20, 500, 200
+BYTES = 20_000
+SEEN_MS, KEY_MS, MORE_MS = 50.0, 16.0, 5.0
+ABOUT = "description: Does the thing number {n} well. Use when somebody asks for number {n}"
+
+
+def ran(pid: int) -> float:
+    """Seconds of the processor that its main thread had: what draws and takes keys."""
+    text = Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="utf-8")
+    return int(text.split()[0]) / 1e9
+
+
+def screen(made: Program, url: str) -> Terminal:
+    return made.terminal(env={"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": url})
+
+
+def painted(made: Program, url: str) -> float:
+    with screen(made, url) as terminal:
+        terminal.wait_for(READY, within=60)
+        return ran(terminal.pid)
+
+
+def prepared(folder: Path) -> tuple[Program, Tree]:
+    folder.mkdir()
+    made = Program.prepare(folder)
+    tree = Tree(folder)
+    tree.home = made.home
+    return made, tree
+
+
+def paints(top: Path, runs: int) -> Sequence[Verdict]:
+    """The first prompt of homes with nothing, with skills, with plugins."""
+    none, _ = prepared(top / "bare")
+    skilled, tree = prepared(top / "skilled")
+    for n in range(SKILLS):
+        tree.skill(tree.home / ".claude/skills", f"skill-{n:03}", ABOUT.format(n=n), "Do it.\n")
+    settle(tree.top)
+    plugged, _ = prepared(top / "plugged")
+    for n in range(PLUGINS):
+        source = bare_plugin(top / "sources" / f"kit-{n:02}", f"kit-{n:02}")
+        subprocess.run(
+            [AGENT, "plugin", "install", str(source), "--yes"],
+            cwd=plugged.project, env=plugged.env(), check=True, capture_output=True,
+        )  # fmt: skip
+    found: list[list[float]] = [[], [], []]
+    with ServerThread("say: x\n", repeat=True) as model:
+        for run in range(2 * runs + 1):
+            for times, made in zip(found, (none, skilled, plugged), strict=True):
+                seconds = painted(made, model.url)
+                if run:  # the first fills caches
+                    times.append(seconds)
+    return [
+        ratio("first paint, 200 skills / none", found[1], found[0], 1.02),
+        ratio("first paint, 20 plugins / none", found[2], found[0], 1.03),
+    ]
+
+
+def menu(top: Path, runs: int) -> Sequence[Verdict]:
+    """Keys behind a slash with many commands, and a changed file in the next look."""
+    made, tree = prepared(top / "menu")
+    for n in range(COMMANDS):
+        tree.command(tree.home / ".claude/commands", f"command-{n:03}.md", f"Do {n}.\n")
+    settle(tree.top)
+    found: list[float] = []
+    with ServerThread("say: x\n", repeat=True) as model:
+        for _ in range(max(2, runs // 4)):
+            with screen(made, model.url) as terminal:
+                terminal.wait_for(READY, within=60)
+                terminal.look(1.0)
+                terminal.send("/")
+                terminal.wait_for("command-00", within=60)
+                terminal.look(0.5)
+                for end in range(1, len(TYPED) + 1):
+                    before = ran(terminal.pid)
+                    terminal.send(TYPED[end - 1])
+                    terminal.wait_for(f"/{TYPED[:end]}", within=60)
+                    terminal.look(0.1)
+                    found.append((ran(terminal.pid) - before) * MS)
+    return [
+        at_most("key of the / menu, 500 commands", statistics.median(found), KEY_MS, "ms"),
+        at_most("changed SKILL.md, until it is seen", _seen(top, runs), SEEN_MS, "ms"),
+    ]
+
+
+def _seen(top: Path, runs: int) -> float:
+    """A look of 200 skills that finds one of them changed."""
+    tree = Tree(top / "seen")
+    for n in range(SKILLS):
+        tree.skill(tree.home / ".claude/skills", f"skill-{n:03}", ABOUT.format(n=n), "Do it.\n")
+    book = tree.book()
+    book.now()
+    times: list[float] = []
+    for run in range(runs):
+        about = f"description: Changed {run} times"
+        tree.skill(tree.home / ".claude/skills", "skill-007", about, "Do it.\n")
+        began = time.thread_time()
+        seen = book.now().find("skill-007")
+        times.append((time.thread_time() - began) * MS)
+        assert seen is not None and seen.said.description == f"Changed {run} times"
+    return statistics.median(times)
+
+
+def invocation(top: Path, runs: int) -> Sequence[Verdict]:
+    return asyncio.run(_invocation(top / "invoked", runs))
+
+
+async def _invocation(top: Path, runs: int) -> Sequence[Verdict]:
+    """A call of Skill beside a call of Read of that very file, each its own."""
+    count = max(10, runs)
+    body = "Do this, then that, and look at what came of it.\n" * (BYTES // 49)
+    folder = top / "project/.claude/skills"
+    script: list[str] = []
+    for n in range(count):
+        write(folder / f"s{n}/SKILL.md", f"---\nname: s{n}\ndescription: Does {n}.\n---\n\n{body}")
+        script.append(f'call[k{n}]: Skill {{"skill": "s{n}"}}')
+        file = json.dumps({"file_path": str(folder / f"s{n}/SKILL.md")})
+        script.append(f"call[r{n}]: Read {file}")
+    async with desk(top, [*script, "say: done"]) as made:
+        made.session.submit("go")
+        for n in range(count):
+            await made.finished(f"r{n}")
+        await made.ended()
+        began = {e.event.call_id: e.timestamp for e in made.seen.envelopes
+                 if isinstance(e.event, ToolStarted)}  # fmt: skip
+        took = {e.event.call_id: e.timestamp - began[e.event.call_id] for e in made.seen.envelopes
+                if isinstance(e.event, ToolFinished)}  # fmt: skip
+    skill = statistics.median(took[f"k{n}"] for n in range(count)) * MS
+    read = statistics.median(took[f"r{n}"] for n in range(count)) * MS
+    row = at_most("invocation of 20 kB, over Read of it", skill - read, MORE_MS, "ms")
+    return [row._replace(found=f"{row.found} ({skill:.1f} / {read:.1f})")]
+
+
+def install(top: Path, runs: int) -> Sequence[Verdict]:
+    """A directory of a hundred files, beside copying it and hashing the copy."""
+    source = bare_plugin(top / "kit", "kit")
+    for n in range(FILES - 2):
+        write(source / "skills/sweep/references" / f"{n}.md", "What to know of it.\n" * 100)
+    both: tuple[list[float], list[float]] = ([], [])
+    for run in range(runs + 1):
+        store = Store(top / f"home{run}")
+        for times, act in zip(
+            both, (_installs(store, source), _copies(top, run, source)), strict=True
+        ):
+            began = time.thread_time()
+            act()
+            if run:
+                times.append(time.thread_time() - began)
+    return [ratio("install of 100 files / copy and hash", *both, 1.5)]
+
+
+def _installs(store: Store, source: Path) -> Callable[[], object]:
+    return lambda: install_path(store, source, lambda about: bool(about))
+
+
+def _copies(top: Path, run: int, source: Path) -> Callable[[], object]:
+    def act() -> str:
+        copy_tree(source, top / f"copy{run}")
+        return tree_of(top / f"copy{run}").digest()
+
+    return act
+
+
+ROWS = (paints, menu, invocation, install)
