@@ -120,7 +120,13 @@ class TableView:
         self._sheet.work(self._did(act.run, rows[self._at].id))
 
     async def _did(self, run: Callable[[str], Awaitable[Outcome]], row: str) -> None:
-        self._screen.talk.follow("", partial(run, row))
+        async def acted() -> Outcome:
+            outcome = await run(row)
+            if self._sheet.shows(self):  # the rows may say something else now
+                self._sheet.refresh_rows()
+            return outcome
+
+        self._screen.talk.follow("", acted)
 
     def _open(self, row: Choice) -> None:
         if row.agent:
