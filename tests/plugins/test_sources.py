@@ -25,6 +25,7 @@ from gatewright.agent.plugins.sources.source import (
     written,
 )
 from tests.fakes.market_server import Handler, MarketServer, git, laid, repository, tarball, zipped
+from tests.fakes.waiting import eventually
 
 PLUGIN = {
     ".claude-plugin/plugin.json": '{"name": "one"}',
@@ -263,6 +264,30 @@ class TestAPackage:
         laid(tmp_path / "bin", {"npm*": f"#!/bin/sh\necho {server.url}\n"})
         got(NpmSource("one"), into, env={"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
         assert names(into) == {"a"}
+
+
+@pytest.mark.parametrize("kind", ["git", "npm", "zip"])
+def test_who_waits_no_longer_ends_it_at_once(server: MarketServer, into: Path, kind: str) -> None:
+    """A server that says nothing holds nobody up: neither a session's end nor its own time."""
+    for path in ("/git/one/.git/info/refs", "/one", "/one.zip"):
+        server.answers[path] = _silent
+    sources: dict[str, Source] = {
+        "git": GitSource(server.git("one")),
+        "npm": NpmSource("one", "", server.url),
+        "zip": ZipSource(f"{server.url}/one.zip"),
+    }
+    source = sources[kind]
+
+    async def left() -> None:
+        task = asyncio.create_task(fetch(source, into, ways()))
+        await eventually(lambda: bool(server.asked))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+
+    asyncio.run(left())
+    assert not [*into.iterdir()]
+    assert "longer than 1 s" in refused(source, into, limits=Limits(seconds=1))
 
 
 class TestAnArchive:

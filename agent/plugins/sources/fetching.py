@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import tempfile
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
-from gatewright.agent.plugins.sources.limits import Clock, Limits, SourceError
+from gatewright.agent.plugins.sources.limits import Clock, Limits, SourceError, aside
 from gatewright.agent.plugins.sources.local import copied
 from gatewright.agent.plugins.sources.repositories import checked_out
 from gatewright.agent.plugins.sources.source import (
@@ -30,7 +30,6 @@ from gatewright.agent.plugins.sources.zips import unzipped
 from gatewright.tools.system.git import Caller
 from gatewright.tools.system.gitfetch import kind_of
 
-T = TypeVar("T")
 _ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -107,11 +106,11 @@ async def _by_kind(
     match source:
         case LocalSource(path=path):
             folder = _inside(path, ways)
-            await _aside(lambda: copied(folder, writer), clock)
+            await aside(lambda: copied(folder, writer), clock)
             return done("", source)
         case GitSource():
             caller = Caller(ways.env, ways.avoid)
-            commit = await _aside(
+            commit = await aside(
                 lambda: checked_out(source, writer, caller, clock, ways.scratch), clock
             )
             return done(commit, msgspec.structs.replace(source, sha=commit))
@@ -134,9 +133,8 @@ async def _package(
 
     net = Downloads(ways.env, clock, near=ways.near)
     try:
-        found = await _stopping(
-            unpacked(source, writer, net, NpmSettings(ways.env), clock, ways.scratch), clock
-        )
+        settings = NpmSettings(ways.env)
+        found = await unpacked(source, writer, net, settings, clock, ways.scratch)
     finally:
         await net.close()
     pinned = msgspec.structs.replace(source, version=found.version)
@@ -157,26 +155,10 @@ async def _archive(source: ZipSource, writer: TreeWriter, ways: Ways, clock: Clo
                     "Nothing of it was kept."
                 )
             archive = Path(file.name)
-            await _aside(lambda: unzipped(archive, writer, ways.limits), clock)
+            await aside(lambda: unzipped(archive, writer, ways.limits), clock)
             return found.sha256
     finally:
         await net.close()
-
-
-async def _aside(work: Callable[[], T], clock: Clock) -> T:
-    return await _stopping(asyncio.to_thread(work), clock)
-
-
-async def _stopping(work: Coroutine[Any, Any, T], clock: Clock) -> T:
-    """When nobody waits for it any more, it ends at its next step and has ended on return."""
-    task = asyncio.create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        clock.stop()
-        await asyncio.wait([task])
-        task.exception()  # nobody wants to know
-        raise
 
 
 def _inside(path: str, ways: Ways) -> Path:

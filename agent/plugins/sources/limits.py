@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
 
+T = TypeVar("T")
 SECONDS: Final = 120.0
 BYTES: Final = 200 * 1024 * 1024
 FILES: Final = 20_000  # directories and links count too
@@ -48,3 +51,17 @@ class Clock:
         if seconds <= 0:
             raise SourceError(f"It took longer than {self.limits.seconds:.0f} s.")
         return seconds
+
+
+async def aside(work: Callable[[], T], clock: Clock) -> T:
+    """Work in a thread. When nobody waits for it any more it ends at its next look at the clock,
+    and has ended on return.
+    """
+    task = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        clock.stop()
+        await asyncio.wait([task])
+        task.exception()  # nobody wants to know
+        raise

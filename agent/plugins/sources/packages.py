@@ -5,7 +5,6 @@ npm itself is not run: nothing of a package is built, its scripts and dependenci
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hmac
 import tempfile
@@ -17,7 +16,7 @@ from urllib.parse import quote, urljoin
 import msgspec
 
 from gatewright.agent.plugins.sources.download import Downloads
-from gatewright.agent.plugins.sources.limits import Clock, SourceError
+from gatewright.agent.plugins.sources.limits import Clock, SourceError, aside
 from gatewright.agent.plugins.sources.npm_settings import NpmSettings
 from gatewright.agent.plugins.sources.source import NpmSource
 from gatewright.agent.plugins.sources.tarballs import untarred
@@ -54,7 +53,7 @@ async def unpacked(
         digests = await net.to_file(package.url, file, settings.headers(package.url))
         _check(package, digests.sha512)
         file.seek(0)
-        await asyncio.to_thread(untarred, file, writer, clock.limits)
+        await aside(lambda: untarred(file, writer, clock.limits), clock)
     return package
 
 
