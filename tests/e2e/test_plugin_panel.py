@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.program import Program
-from tests.fakes.market_server import laid, market_server, repository
+from tests.fakes.market_server import Handler, laid, market_server, repository
+from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -79,6 +80,23 @@ def test_without_a_person_it_says_what_asks(program: Program, tmp_path: Path) ->
 def version_of(program: Program) -> object:
     (record,) = lock(program).values()
     return record["version"]
+
+
+def test_leaving_waits_for_no_server(program: Program, tmp_path: Path) -> None:
+    with market_server(tmp_path) as server, program.terminal("--model", "demo") as terminal:
+        server.answers["/git/market/.git/info/refs"] = _silent
+        terminal.wait_for("Ask anything")
+        terminal.send(f"/plugin marketplace add {server.git('market')}\r")
+        terminal.wait_for("is asked what it lists")
+        until(lambda: bool(server.asked))
+        terminal.send("/exit\r")
+        assert terminal.wait_exit(20) == 0
+    aside = program.home / ".gatewright/plugins/aside"
+    assert not [*aside.iterdir()]
+
+
+def _silent(handler: Handler) -> None:
+    handler.rfile.read(1)
 
 
 def aged(program: Program) -> None:
