@@ -130,6 +130,29 @@ def test_servers_are_listed_and_again_before_a_turn_in_which_they_changed() -> N
     assert said(TurnStarted()) == [([{"name": "a", "status": "failed"}], ["Read"], failed)]
 
 
+def test_skills_and_commands_are_said_again_before_a_turn_in_which_they_changed() -> None:
+    dialect = Dialect("s", new_id=lambda: "u")
+    skills: list[str] = ["tdd"]
+    dialect.skills = lambda: skills
+    dialect.menu = lambda: [
+        {"name": name, "description": "x", "argumentHint": ""} for name in skills
+    ]
+    started = SessionStarted(model="m", mode="plan", cwd="/w", app="0.1.0", tools=("Read",))
+
+    def said(event: AnyEvent) -> list[str]:
+        envelope = Envelope(seq=0, uuid="e", parent="", timestamp=0.0, agent="main", event=event)
+        found = dialect.lines(envelope)
+        for line in found:
+            PUBLISHED.validate(line)
+        return [line["subtype"] for line in found]
+
+    assert said(started) == ["init"]
+    assert said(TurnStarted()) == []
+    skills.append("deploy")
+    assert said(TurnStarted()) == ["init", "commands_changed"]
+    assert said(TurnStarted()) == []
+
+
 def test_an_assistant_message() -> None:
     assert lines(MESSAGE) == [
         {

@@ -64,6 +64,7 @@ class Invoker:
         self._host, self.book, self._uses, self._invoked = host, book, uses, invoked
         self._rendering: Rendering | None = None
         self._forks: Forks | None = None
+        self._noting: set[asyncio.Task[None]] = set()
 
     # by the model
 
@@ -252,8 +253,17 @@ class Invoker:
         hooks = part_of(self._host.brought, Hooks)
         if skill.trusted and skill.said.hooks and hooks is not None:
             hooks.bring_skill(str(skill.file), skill.said.hooks, order.called)
+        noting = asyncio.create_task(self._used(skill), name="a use of a skill")
+        self._noting.add(noting)
+        noting.add_done_callback(self._noting.discard)
+
+    async def _used(self, skill: Skill) -> None:
         with suppress(GatewrightError, OSError):  # how often it was used is not worth a word
-            self._uses.note(skill.qualified)
+            await asyncio.to_thread(self._uses.note, skill.qualified)
+
+    async def close(self) -> None:
+        if self._noting:
+            await asyncio.wait(self._noting)
 
     def _show(self, skill: Skill) -> None:
         """Its directory may be read from now on, by whoever has a word to be trusted."""

@@ -125,6 +125,7 @@ async def plug_skills(host: Host) -> Contribution:
         farewell=skills.lessons.farewell,
         remains=skills.invoked.remains,
         parts=(skills,),
+        close=(skills.invoker.close,),
     )
 
 

@@ -173,9 +173,10 @@ class Dialect:
                 self._started = started
                 yield self._init(started)
             case TurnStarted() if self._started is not None:
+                menu, before = self.menu(), self._menu
                 if self._there() != self._listed:
                     yield self._init(self._started)
-                if (menu := self.menu()) != self._menu:
+                if menu != before:
                     self._menu = menu
                     yield commands_changed(menu)
             case TasksChanged() as changed:
