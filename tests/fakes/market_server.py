@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 Answer: TypeAlias = Callable[["Handler"], None]
@@ -90,7 +90,9 @@ def tarball(files: Mapping[str, str], *more: tarfile.TarInfo, top: str = "packag
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: MarketServer
+    @property
+    def at(self) -> MarketServer:
+        return cast("MarketServer", self.server)
 
     def do_GET(self) -> None:
         self._serve(b"")
@@ -103,10 +105,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def _serve(self, body: bytes) -> None:
         path = unquote(self.path.partition("?")[0])
-        self.server.asked.append(self.path)
-        self.server.heads.append(dict(self.headers.items()))
-        if path in self.server.answers:
-            self.server.answers[path](self)
+        self.at.asked.append(self.path)
+        self.at.heads.append(dict(self.headers.items()))
+        if path in self.at.answers:
+            self.at.answers[path](self)
         elif path.startswith("/git/"):
             self._git(path.removeprefix("/git"), body)
         else:
@@ -122,7 +124,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _git(self, path: str, body: bytes) -> None:
         env = {
-            **OWN, "GIT_PROJECT_ROOT": str(self.server.repositories), "GIT_HTTP_EXPORT_ALL": "1",
+            **OWN, "GIT_PROJECT_ROOT": str(self.at.repositories), "GIT_HTTP_EXPORT_ALL": "1",
             "PATH_INFO": path, "REQUEST_METHOD": self.command, "REMOTE_ADDR": "127.0.0.1",
             "QUERY_STRING": self.path.partition("?")[2],
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),

@@ -74,7 +74,7 @@ class Place:
 
     def add(self, source: Source, *, replaces: bool = False, **more: str) -> Market:
         adding = self.getting.adding
-        return asyncio.run(adding.add(source, lambda *_: replaces, **more)).market
+        return asyncio.run(adding.add(source, lambda _, __: replaces, **more)).market
 
     def install(self, text: str, person: Person | None = None, **more: str) -> Installed:
         return asyncio.run(self.getting.install(text, person or Person(), **more))

@@ -38,6 +38,7 @@ from gatewright.agent.plugins.sources.source import (
     written,
 )
 from gatewright.agent.plugins.store import Store
+from gatewright.tools.system.untyped_json import obj
 
 # Another marketplace has the name: whether the new one takes its place.
 Replaces: TypeAlias = Callable[[Known, Known], bool]
@@ -68,9 +69,7 @@ class Adding(msgspec.Struct, frozen=True, kw_only=True):
     async def refresh(self, known: Known) -> Seen:
         """Raises GatewrightError; then what it said before stays."""
         try:
-            return await self._take(
-                known.origin(self.ways.env), known.file, lambda *_: True, known.name
-            )
+            return await self._take(known.origin(self.ways.env), known.file, _yes, known.name)
         except GatewrightError as error:
             raise GatewrightError(f"{known.name} could not be refreshed: {error}") from error
 
@@ -172,9 +171,8 @@ def market_source(raw: Any, env: Mapping[str, str], root: Path) -> tuple[Source,
     In a repository `path` names that file, not a directory that alone counts. A directory is
     meant from the project's `root`.
     """
-    said = raw.get("source") if isinstance(raw, Mapping) and "source" in raw else raw
-    inner = said if isinstance(said, Mapping) else raw
-    source = read(inner, env)
+    inner = obj(raw).get("source")
+    source = read(inner if isinstance(inner, dict) else raw, env)
     if isinstance(source, GitSource) and source.path.endswith(".json"):
         return msgspec.structs.replace(source, path=""), source.path
     if isinstance(source, LocalSource):
@@ -182,6 +180,12 @@ def market_source(raw: Any, env: Mapping[str, str], root: Path) -> tuple[Source,
     if _here(source):
         return FileSource(str(root / Path(source.said()).expanduser())), ""
     return source, ""
+
+
+def _yes(before: Known, now: Known) -> bool:
+    """A refresh replaces what was there."""
+    del before, now
+    return True
 
 
 def _here(source: Source) -> bool:

@@ -17,7 +17,7 @@ from gatewright.agent.plugins.record import RESERVED_MARKETS
 from gatewright.agent.plugins.sources.limits import SourceError
 from gatewright.agent.plugins.sources.source import LocalSource, Source, read
 from gatewright.tools.system.regular import TooLarge, read_regular
-from gatewright.tools.system.untyped_json import obj
+from gatewright.tools.system.untyped_json import items, obj
 
 FILES: Final = (".claude-plugin/marketplace.json", ".gatewright-plugin/marketplace.json")
 BYTES: Final = 8 * 1024 * 1024
@@ -96,17 +96,18 @@ def read_market(path: Path, env: Mapping[str, str]) -> Market:
 def market_of(data: bytes, env: Mapping[str, str]) -> Market:
     """Raises BadMarket."""
     try:
-        said = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
+        said = obj(msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadMarket(f"Its marketplace.json is no JSON: {error}.") from error
-    if not isinstance(said, dict) or not isinstance(said.get("plugins"), list):
+    if not isinstance(said.get("plugins"), list):
         raise BadMarket("Its marketplace.json has no list of plugins.")
+    listed = items(said["plugins"])
     name = _text(said, "name")
     if why := wrong_market(name):
         raise BadMarket(f"Its name {name!r} {why}.")
     warnings: list[str] = []
     about = obj(said.get("metadata"))
-    entries = tuple(_entries(said["plugins"], name, _root(about, warnings), env, warnings))
+    entries = tuple(_entries(listed, name, _root(about, warnings), env, warnings))
     renames = {str(old): str(new or "") for old, new in obj(said.get("renames")).items()}
     return Market(
         name=name,
@@ -128,13 +129,13 @@ def wrong_market(name: str) -> str:
 
 
 def _entries(
-    listed: Sequence[Any], market: str, root: str, env: Mapping[str, str], warnings: list[str]
+    listed: Sequence[object], market: str, root: str, env: Mapping[str, str], warnings: list[str]
 ) -> Iterator[Entry]:
     seen = set[str]()
     if len(listed) > ENTRIES:
         warnings.append(f"it lists {len(listed):,} plugins; the first {ENTRIES:,} count")
     for at, raw in enumerate(listed[:ENTRIES]):
-        name = raw.get("name") if isinstance(raw, dict) else None
+        name = obj(raw).get("name")
         if not isinstance(name, str) or not _PLUGIN.fullmatch(name) or len(name) > 64:
             warnings.append(f"plugin {at + 1} has no name in small letters, digits and dashes")
         elif name in seen:
@@ -196,8 +197,4 @@ def _text(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _words(raw: Any) -> tuple[str, ...]:
-    return (
-        tuple(word[:64] for word in raw[:32] if isinstance(word, str))
-        if isinstance(raw, list)
-        else ()
-    )
+    return tuple(word[:64] for word in items(raw)[:32] if isinstance(word, str))

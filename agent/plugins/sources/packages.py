@@ -64,7 +64,7 @@ async def described(
     url = urljoin(registry, quote(source.package, safe="@"))
     data = await net.bytes_of(url, _ABOUT, {**_ACCEPT, **settings.headers(url)})
     try:
-        about: dict[str, Any] = msgspec.json.decode(data, type=dict)
+        about = msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.MsgspecError as error:
         raise SourceError(f"{url} is no registry of packages: its answer is no JSON.") from error
     version = _chosen(source, about)

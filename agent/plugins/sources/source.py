@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from gatewright.agent.plugins.sources.limits import SourceError
 from gatewright.tools.system.gitfetch import COMMIT, NAMED, kind_of
+from gatewright.tools.system.untyped_json import obj
 
 GITHUB: Final = "github.com"  # what "owner/repo" has meant everywhere; GH_HOST names another
 _REPO: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
@@ -83,7 +84,7 @@ def read(raw: Any, env: Mapping[str, str]) -> Source:
         raise SourceError(f"Its source {raw!r} is no path: those begin with ./")
     if not isinstance(raw, Mapping):
         raise SourceError("Its source is neither a path nor an object.")
-    said = {str(key): value for key, value in raw.items()}
+    said = obj(dict(cast("Mapping[str, object]", raw)))
     return _of_kind(said, said.get("source"), env)
 
 
