@@ -150,11 +150,10 @@ def _skill_spec(*, short: bool) -> ToolSpec:
     schema: JsonObject = {
         "type": "object",
         "properties": {
-            "skill": {"type": "string", "description": "Its name, as it is listed"},
-            "args": {"type": "string", "description": "What it is to be about"},
+            "skill": {"type": "string", "description": "Its name"},
+            "args": {"type": "string", "description": "What it is about"},
         },
         "required": ["skill"],
-        "additionalProperties": False,
     }
     return ToolSpec(SKILL, _text("skill", short=short), schema)
 
@@ -164,7 +163,6 @@ def _slash_spec(*, short: bool) -> ToolSpec:
         "type": "object",
         "properties": {"command": {"type": "string", "description": "/name arguments"}},
         "required": ["command"],
-        "additionalProperties": False,
     }
     return ToolSpec(SLASH, _text("slash_command", short=short), schema)
 

@@ -6,9 +6,14 @@ from contextlib import suppress
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.plugin import _loader
 
 from gatewright.tools.plain import PlainTool
 from gatewright.tools.protocol import JsonObject, ToolFailure
+
+# Looking for plugins reads what every installed package says of itself, 15 ms at the first model,
+# and would run what one brings: there is none for us.
+_loader._plugins = {}  # pyright: ignore[reportPrivateUsage]
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 SCHEMAS = Path(__file__).with_name("schemas.json")
 
-_NOISE = ("title", "default", "$defs")
+# Limits are checked when a call comes, and what is wrong is said then.
+_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "maxItems")
+_NOISE = ("title", "default", "$defs", *_LIMITS)
 
 
 def trimmed(model: type[BaseModel]) -> JsonObject:

@@ -21,12 +21,11 @@ def send_spec(*, short: bool = False, team: bool = False) -> ToolSpec:
     schema: JsonObject = {
         "type": "object",
         "properties": {
-            "to": {"type": "string", "description": "A name, an id, or main"},
+            "to": {"type": "string", "description": "Name, id, or main"},
             "message": {"type": ["string", "object"]} if team else {"type": "string"},
-            "summary": {"type": "string", "description": "5 to 10 words for people"},
+            "summary": {"type": "string", "description": "For people"},
         },
         "required": ["to", "message"],
-        "additionalProperties": False,
     }
     text = _text("send_message", short=short)
     if team:
@@ -38,30 +37,29 @@ def _schema(kinds: Sequence[AgentKind]) -> JsonObject:
     usual = any(kind.name == DEFAULT_KIND for kind in kinds)
     kind: JsonObject = {"type": "string", "description": "Which kind of agent"}
     if usual:
-        kind["description"] = f"Which kind of agent; without it {DEFAULT_KIND}"
+        kind["description"] = f"Default: {DEFAULT_KIND}"
     return {
         "type": "object",
         "properties": {
             "description": {
                 "type": "string",
-                "description": "The task in 3 to 5 words, for people",
+                "description": "3 to 5 words for people",
             },
-            "prompt": {"type": "string", "description": "The whole task"},
+            "prompt": {"type": "string"},
             "subagent_type": kind,
-            "model": {"type": "string", "description": "Another model than its kind says"},
-            "run_in_background": {"type": "boolean", "description": "Do not wait for its report"},
-            "name": {"type": "string", "description": "For SendMessage: a-z, 0-9 and hyphens"},
+            "model": {"type": "string", "description": "Instead of its kind's"},
+            "run_in_background": {"type": "boolean"},
+            "name": {"type": "string", "description": "a-z, 0-9 and hyphens"},
             "isolation": {"type": "string", "enum": ["worktree"]},
             "mode": {
                 "type": "string",
                 "enum": list(MODES),
-                "description": "A stricter permission mode; it never loosens anything",
+                "description": "Only to be stricter",
             },
         },
         "required": ["description", "prompt"]
         if usual
         else ["description", "prompt", "subagent_type"],
-        "additionalProperties": False,
     }
 
 

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from gatewright.agent.extensions.contribution import Close, Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.launch.preload import import_all
-from gatewright.agent.record.events import InputDelta, TurnEnded, TurnStarted
+from gatewright.agent.record.events import TurnEnded, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.housekeeping import Housekeeping, cleaning
+from gatewright.agent.session.start.readiness import Readiness
+from gatewright.tools.registry import TOOLS
 from gatewright.tools.system.sweep import sweep_abandoned
 
-FIRST_CALL = (  # 140 ms to judge and run it, imported while the model still writes it
+SOON, SOME_TIME = 0.1, 0.5  # seconds a turn lasts before more of it is awaited, alone later
+FIRST_CALL = (  # 140 ms to judge and run it
     "gatewright.permissions.calls.shell_call",
     "gatewright.tools.shell.bash",
     "gatewright.tools.files.read",
     "gatewright.tools.search.grep",
     "gatewright.tools.files.edit",
 )
+SHELL = "gatewright.tools.shell.bash"
+JUDGED = {SHELL: ("gatewright.permissions.calls.shell_call",)}  # what the gate takes for it
+
+
+def _needed(place: str) -> tuple[str, ...]:
+    module = place.partition(":")[0]
+    return (*JUDGED.get(module, ()), module)
+
+
+NEEDS = {name: _needed(place) for name, place in TOOLS.items()}
 
 
 async def plug_upkeep(host: Host) -> Contribution:
-    works = [
-        Housekeeping(TurnStarted, sweep_abandoned),
-        Housekeeping(InputDelta, partial(import_all, FIRST_CALL)),
-    ]
-    close: list[Close] = [work.settled for work in works]
+    works = [Housekeeping(TurnStarted, sweep_abandoned)]
+    ready = Readiness(import_all, FIRST_CALL, after=SOON if host.around.interactive else SOME_TIME)
+    close: list[Close] = [works[0].settled, ready.over]
     if host.around.interactive:
         works.append(keeping := Housekeeping(TurnEnded, cleaning(host.around)))
         close.append(keeping.close)
-    return Contribution(folds=tuple(of_main(work.saw) for work in works), close=tuple(close))
+    folds = [work.saw for work in works] + [lambda event: ready.saw(event, NEEDS)]
+    return Contribution(folds=tuple(map(of_main, folds)), close=tuple(close))
 
 
 UPKEEP = Extension(name="upkeep", plug=plug_upkeep)

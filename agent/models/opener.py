@@ -96,8 +96,12 @@ class ModelOpener:
         )
 
     def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
-        """In the form as it was first, also when settings change what is known of the window."""
-        short = self._short.setdefault(model, window < SMALL_WINDOW)
+        """In the form as it was first, also when settings change what is known of the window.
+
+        Print mode is short, too: it pays for every byte of what is mostly one question.
+        """
+        brief = window < SMALL_WINDOW or self._live.around.options.print_mode
+        short = self._short.setdefault(model, brief)
         return self._offered(model=model, short=short, window=window)
 
     def _no_model(self) -> str:

@@ -58,6 +58,7 @@ async def answer_to(
         tools=(),
         turns=turns,
         max_output=max_output,
+        once=True,
     )
     assembly = Assembly(frozenset())
     try:

@@ -6,10 +6,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
-import msgspec
-
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.providers.errors import Tried, failure, failure_of
+from gatewright.agent.providers.sending.encoded import Encoded
 from gatewright.agent.providers.streams.answer_limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.streams.sse import EventTooLong, Sse, SseReader
 from gatewright.agent.providers.transport.port import Answer, Transport
@@ -91,10 +90,11 @@ class HttpWire:
         self.tried = tried
         self._transport = transport
         self._headers = headers
+        self._encoded = Encoded()
 
     @asynccontextmanager
     async def exchange(self, body: JsonObject) -> AsyncGenerator[HttpReply]:
-        encoded = msgspec.json.encode(body)
+        encoded = self._encoded.encode(body)
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",

@@ -16,7 +16,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """`system` blocks and `tools` are byte-stable for a session: they are the cached prefix.
 
     With `schema` the answer's text is a JSON object of that schema, where the model can. `agent` is
-    who asks, which no server is told.
+    who asks, which no server is told. What is asked `once` is not worth keeping in a cache.
     """
 
     model: str
@@ -28,6 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     schema: JsonObject | None = None
     agent: str = ""
+    once: bool = False
 
 
 class StopReason(enum.StrEnum):

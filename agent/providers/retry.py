@@ -21,7 +21,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     total: float = 300.0
     reset: float = 600.0
     first: float = 0.2
-    asked_less: float = 1.0  # the first where there were too many requests
+    patient: float = 1.0  # the first where there were too many requests, or a model is loaded
     longest: float = 32.0
     loading: float = 600.0  # for a server that loads its model
     look: float = 10.0  # how often it is asked then, at the rarest
@@ -56,7 +56,7 @@ class Backoff:
 
     def _wait(self, error: ProviderError, attempt: int) -> float:
         policy = self._policy
-        first = policy.asked_less if error.kind is FailureKind.RATE else policy.first
+        first = policy.patient if error.kind is FailureKind.RATE else policy.first
         step = min(policy.longest, first * 2.0 ** (attempt - 1))
         return max(step * (0.75 + 0.5 * self._random()), error.retry_after or 0.0)
 
@@ -65,7 +65,7 @@ class Backoff:
         policy = self._policy
         if attempt <= 1:
             self._loaded = 0.0
-        wait = min(policy.look, policy.first * 2.0 ** min(attempt - 1, 10))
+        wait = min(policy.look, policy.patient * 2.0 ** min(attempt - 1, 10))
         if self._loaded + wait > policy.loading:
             return None
         self._loaded += wait

@@ -25,6 +25,7 @@ from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 
 TIME = 15.0
+SEEN = 0.3  # seconds in which the first answer is on the screen: it comes before its title
 READ = 2_000  # characters of the first input
 LIMIT = 60
 NO_MODEL = "demo"  # it answers, but names nothing
@@ -42,8 +43,13 @@ class Namer(Once):
     """Fed with the main agent's events, stored ones first; names a session nobody named."""
 
     def __init__(
-        self, open_model: Callable[[], OpenModel], publish: Callable[[AnyEvent], object]
+        self,
+        open_model: Callable[[], OpenModel],
+        publish: Callable[[AnyEvent], object],
+        *,
+        seen: float = SEEN,
     ) -> None:
+        self._seen = seen
         self._open_model = open_model
         self._publish = publish
         self._said = ""
@@ -66,6 +72,7 @@ class Namer(Once):
             self._task = asyncio.create_task(self._name(), name="title of the session")
 
     async def _name(self) -> None:
+        await asyncio.sleep(self._seen)
         try:
             model = await asyncio.to_thread(self._open_model)
         except GatewrightError as error:

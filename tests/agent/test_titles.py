@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.apis.anthropic_request import Bodies
+from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.demo.demo import DemoProvider
+from gatewright.agent.providers.quirks import Quirks
 from gatewright.agent.record.events import AnyEvent, Cleared, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.session.housekeeping import DAY, Housekeeping, let_old_sessions_go
@@ -169,3 +173,24 @@ async def test_a_title_is_said_again_as_the_file_grows(tmp_path: Path) -> None:
     assert await after(Cleared(carried=Carried(title=""))) == 1
     path.unlink()
     assert await after(DONE) == 1
+
+
+async def test_the_answer_is_seen_before_a_title_is_asked_for() -> None:
+    provider = ScriptedProvider.parse('say: "Repair the parser."')
+    namer = Namer(lambda: open_scripted(provider, "small", ""), lambda _: None, seen=30.0)
+    for event in (SAID, DONE):
+        namer.saw(event)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert provider.requests == []
+    await namer.close()
+
+
+async def test_a_title_leaves_nothing_in_a_cache() -> None:
+    _, provider = await titles("say: Repair it", SAID, DONE)
+    (request,) = provider.requests
+    assert request.once
+    body = Bodies().body(request, ModelFacts(), Quirks())
+    assert "cache_control" not in str(body)
+    kept = Bodies().body(replace(request, once=False), ModelFacts(), Quirks())
+    assert str(kept).count("cache_control") == 2

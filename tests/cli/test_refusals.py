@@ -101,12 +101,12 @@ def test_what_was_wrong_once_is_not_asked_again(program: Program, status: int, k
 def test_the_count_of_tries_agrees_with_where_it_stops(program: Program) -> None:
     with ServerThread("status: 500 retry_after=0\n", repeat=True) as server:
         code, _, err = ask(program, server)
-        assert len(server.bodies) == 4
+        assert len(server.bodies) == 5
     assert code == 75
     *waits, last = err.splitlines()
     counts = [line.rpartition("(")[2] for line in waits]
-    assert counts == ["1 of 3).", "2 of 3).", "3 of 3)."]
-    assert last == "agent: openai failed to answer (500). Given up after 4 tries."
+    assert counts == ["1 of 4).", "2 of 4).", "3 of 4).", "4 of 4)."]
+    assert last == "agent: openai failed to answer (500). Given up after 5 tries."
 
 
 def test_an_hour_is_told_and_not_waited(program: Program) -> None:

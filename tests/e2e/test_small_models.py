@@ -46,9 +46,22 @@ def test_a_small_window_gets_short_descriptions(program: Program, window: int, s
     known(program, window)
     with ServerThread("say: Hello.") as server:
         env = {"LLAMACPP_BASE_URL": server.openai_url}
+        argv = ("hi", "--model", MODEL, "--tools", "Read,Bash")
+        with program.terminal(*argv, env=env) as terminal:
+            terminal.wait_for("Hello.")
+    specs = BuiltinTools(("Read", "Bash")).specs(short=short)
+    assert {name: tool["description"] for name, tool in offered(server).items()} == {
+        spec.name: spec.description for spec in specs
+    }
+
+
+def test_print_mode_is_short_whatever_the_window(program: Program) -> None:
+    known(program, 200_000)
+    with ServerThread("say: Hello.") as server:
+        env = {"LLAMACPP_BASE_URL": server.openai_url}
         done = program.run("-p", "hi", "--model", MODEL, "--tools", "Read,Bash", env=env)
     assert (done.returncode, done.stderr) == (0, "")
-    specs = BuiltinTools(("Read", "Bash")).specs(short=short)
+    specs = BuiltinTools(("Read", "Bash")).specs(short=True)
     assert {name: tool["description"] for name, tool in offered(server).items()} == {
         spec.name: spec.description for spec in specs
     }

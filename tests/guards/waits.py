@@ -26,6 +26,7 @@ SLEEPERS: dict[str, str] = {
     "tests/fakes/fast_server.py": "a server whose work takes its time",
     "tests/bench/mcp_calls.py": "looks at memory while something else happens",
     "tests/mcp/conformance_server.py": "a tool that says how far it is",
+    "tests/bench/enter.py": "a person who stops typing before Enter",
     "tests/bench/tui.py": "measures what happens while nothing is done",
     "tests/bench/agent_screen.py": "measures what happens while agents work",
     "tests/bench/agent_lives.py": "counts what happens while nothing is done",

@@ -138,9 +138,9 @@ def size_of(*names: str, short: bool = False) -> float:
 
 
 def test_a_small_window_has_room_for_the_tools() -> None:
-    assert size_of("core", short=True) < 900 < size_of("core") < 1_200
-    assert size_of(*INTERACTIVE, short=True) < 1_900 < size_of(*INTERACTIVE)
-    assert size_of("read", short=True) < 520
+    assert size_of("core", short=True) < 700 < size_of("core") < 850
+    assert size_of(*INTERACTIVE, short=True) < 1_500 < size_of(*INTERACTIVE) < 1_900
+    assert size_of("read", short=True) < 400
 
 
 START = """

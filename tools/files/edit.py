@@ -21,12 +21,10 @@ from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
 class EditInput(BaseModel):
-    file_path: str = Field(
-        min_length=1, description="Absolute, or relative to the current directory"
-    )
-    old_string: str = Field(min_length=1, description="The text to replace, without line numbers")
+    file_path: str = Field(min_length=1)
+    old_string: str = Field(min_length=1)
     new_string: str
-    replace_all: bool = Field(default=False, description="Replace every place it stands")
+    replace_all: bool = False
 
 
 class Edit(CheckedTool[EditInput]):

@@ -21,13 +21,9 @@ from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 class NotebookEditInput(BaseModel):
     notebook_path: str = Field(min_length=1)
-    cell_id: str | None = Field(
-        default=None, description="Id as Read shows it; with insert: the cell to come after"
-    )
-    new_source: str = Field(default="", description="The whole new source of the cell")
-    cell_type: Literal["code", "markdown"] | None = Field(
-        default=None, description="Needed for insert"
-    )
+    cell_id: str | None = Field(default=None, description="To insert, the one before")
+    new_source: str = ""
+    cell_type: Literal["code", "markdown"] | None = Field(default=None, description="To insert")
     edit_mode: Literal["replace", "insert", "delete"] = "replace"
 
 

@@ -32,11 +32,9 @@ _DOCUMENTS = 2  # read at a time: each may take much memory
 
 
 class ReadInput(BaseModel):
-    file_path: str = Field(
-        min_length=1, description="Absolute, or relative to the current directory"
-    )
+    file_path: str = Field(min_length=1)
     offset: int | None = Field(default=None, ge=0, description="First line, from 1")
-    limit: int | None = Field(default=None, ge=1, description="Number of lines")
+    limit: int | None = Field(default=None, ge=1)
     pages: str | None = Field(default=None, description='PDF pages, such as "1-5"; at most 20')
 
 

@@ -19,10 +19,8 @@ from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
 class WriteInput(BaseModel):
-    file_path: str = Field(
-        min_length=1, description="Absolute, or relative to the current directory"
-    )
-    content: str = Field(description="The whole content")
+    file_path: str = Field(min_length=1)
+    content: str
 
 
 class Write(CheckedTool[WriteInput]):

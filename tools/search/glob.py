@@ -26,7 +26,7 @@ _MAGIC = frozenset("*?[{")
 
 class GlobInput(BaseModel):
     pattern: str = Field(min_length=1, description='Such as "**/*.py" or "src/**/test_*.ts"')
-    path: str | None = Field(default=None, description="Directory to search; default: current")
+    path: str | None = Field(default=None, description="Directory")
 
 
 class Glob(CheckedTool[GlobInput]):

@@ -28,21 +28,21 @@ _PARALLEL = 4 * 1024 * 1024  # more than this is searched again in order, up to 
 class GrepInput(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
-    pattern: str = Field(min_length=1, description="Regular expression (Rust syntax)")
-    path: str | None = Field(default=None, description="File or directory; default: current")
-    glob: str | None = Field(default=None, description='Only files such as "*.ts" or "src/**"')
-    type: str | None = Field(default=None, description="Only files of a type: py, js, rust, go ...")
+    pattern: str = Field(min_length=1, description="Rust regular expression")
+    path: str | None = Field(default=None)
+    glob: str | None = Field(default=None, description='Such as "*.ts" or "src/**"')
+    type: str | None = Field(default=None, description="Such as py, js, rust")
     output_mode: Literal["files_with_matches", "content", "count"] = Field(
         default="files_with_matches", description="Default: files_with_matches"
     )
     ignore_case: bool = Field(default=False, alias="-i")
-    numbers: bool = Field(default=True, alias="-n", description="Line numbers; default true")
-    after: int | None = Field(default=None, alias="-A", ge=0, description="Lines after a match")
+    numbers: bool = Field(default=True, alias="-n", description="Default true")
+    after: int | None = Field(default=None, alias="-A", ge=0, description="Lines after")
     before: int | None = Field(default=None, alias="-B", ge=0)
     context: int | None = Field(default=None, alias="-C", ge=0)
-    multiline: bool = Field(default=False, description="`.` matches newlines, matches span lines")
-    head_limit: int = Field(default=PAGE, ge=0, description="Lines or files shown; default 250")
-    offset: int = Field(default=0, ge=0, description="Skip this many first")
+    multiline: bool = Field(default=False)
+    head_limit: int = Field(default=PAGE, ge=0, description="Default 250")
+    offset: int = Field(default=0, ge=0, description="Skip")
 
 
 class Grep(CheckedTool[GrepInput]):

@@ -28,16 +28,10 @@ INTERRUPTED = "The person interrupted the command; all it had started was ended.
 
 class BashInput(BaseModel):
     command: str = Field(min_length=1)
-    description: str | None = Field(default=None, description="What it does, in 5-10 words")
-    timeout: float | None = Field(
-        default=None, gt=0, description="Milliseconds; default 120000, at most 600000"
-    )
-    run_in_background: bool = Field(
-        default=False, description="Return at once; you are told when it ends"
-    )
-    dangerouslyDisableSandbox: bool = Field(
-        default=False, description="Only after the sandbox itself made the command fail"
-    )
+    description: str | None = Field(default=None, description="In 5-10 words")
+    timeout: float | None = Field(default=None, gt=0, description="Milliseconds, at most 600000")
+    run_in_background: bool = Field(default=False, description="You are told when it ends")
+    dangerouslyDisableSandbox: bool = Field(default=False, description="Only after it made it fail")
 
 
 class Bash(CheckedTool[BashInput]):

@@ -15,10 +15,8 @@ from gatewright.tools.protocol import Job, Run, ToolContext, ToolFailure, ToolRe
 
 class TaskOutputInput(BaseModel):
     task_id: str = Field(min_length=1)
-    block: bool = Field(default=True, description="Wait for its end; false: answer at once")
-    timeout: float = Field(
-        default=30_000, ge=0, le=600_000, description="Longest wait in milliseconds"
-    )
+    block: bool = Field(default=True)
+    timeout: float = Field(default=30_000, ge=0, le=600_000, description="ms")
 
 
 class TaskOutput(CheckedTool[TaskOutputInput]):

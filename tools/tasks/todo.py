@@ -15,13 +15,13 @@ from gatewright.tools.protocol import Run, ToolContext, ToolResult
 
 
 class TodoEntry(BaseModel):
-    content: str = Field(min_length=1, description="What to do, imperative")
+    content: str = Field(min_length=1, description="Imperative")
     status: Literal["pending", "in_progress", "completed"]
-    activeForm: str = Field(default="", description="The same while doing it: 'Running tests'")
+    activeForm: str = Field(default="", description="'Running tests'")
 
 
 class TodoInput(BaseModel):
-    todos: list[TodoEntry] = Field(max_length=100, description="The whole list, every time")
+    todos: list[TodoEntry] = Field(max_length=100)
 
 
 class TodoWrite(CheckedTool[TodoInput]):

@@ -28,8 +28,8 @@ _KEPT_PAGES = 30
 
 
 class WebFetchInput(BaseModel):
-    url: str = Field(min_length=1, description="http is fetched as https")
-    prompt: str = Field(default="", description="What you want from the page")
+    url: str = Field(min_length=1)
+    prompt: str = Field(default="")
 
     @field_validator("url")
     @classmethod

@@ -21,8 +21,8 @@ RESULTS = 10
 
 class WebSearchInput(BaseModel):
     query: str = Field(min_length=2, max_length=400)
-    allowed_domains: list[str] = Field(default=[], description="Only results from these")
-    blocked_domains: list[str] = Field(default=[], description="No results from these")
+    allowed_domains: list[str] = Field(default=[])
+    blocked_domains: list[str] = Field(default=[])
 
 
 class WebSearch(CheckedTool[WebSearchInput]):

@@ -19,8 +19,8 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
         AgentKind(
             name="Explore",
             description=(
-                "Finds things in a code base by reading only: where something is, how it works,"
-                " what uses it. Say how thorough it should be: quick, medium or very thorough."
+                "Finds things in a code base by reading only. Say how thorough it should be:"
+                " quick, medium or very thorough."
             ),
             prompt=_prompt("explore"),
             tools=_LOOKING,
@@ -35,7 +35,6 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
             name="Plan",
             description=(
                 "Works out how a change should be made, by reading only: steps, files, risks."
-                " Give it the requirement and what is already known."
             ),
             prompt=_prompt("plan"),
             tools=_LOOKING,
@@ -47,17 +46,14 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
         ),
         AgentKind(
             name=DEFAULT_KIND,
-            description=(
-                "Does a task of several steps by itself, with every tool: research, changes and"
-                " checks."
-            ),
+            description="Does a task of several steps by itself, with every tool.",
             prompt=_prompt("general-purpose"),
         ),
         AgentKind(
             name="verification",
             description=(
-                "Tries to break what was just done and says pass, fail or partial with evidence."
-                " Give it the task, the files that changed and how to run the checks."
+                "Tries to break what was just done, without changes; says pass, fail or partial."
+                " Give it the task, the files and the checks."
             ),
             prompt=_prompt("verification"),
             tools=_LOOKING,

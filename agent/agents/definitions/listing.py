@@ -52,7 +52,8 @@ def _lines(kinds: Sequence[AgentKind], texts: Sequence[str]) -> str:
 
 
 def _said(kind: AgentKind) -> str:
-    tools = "" if kind.tools is None else f" (tools: {', '.join(kind.tools) or 'none'})"
+    told = kind.tools is None or kind.origin == "builtin"  # whose words say it
+    tools = "" if told else f" (tools: {', '.join(kind.tools or ()) or 'none'})"
     whose = "" if kind.trusted else " (of this project, which is not trusted)"
     return f"{kind.description}{tools}{whose}".strip()
 

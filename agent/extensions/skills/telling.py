@@ -25,10 +25,7 @@ from gatewright.tools.system.exact import real_path
 SUBJECT = "skills"
 RUNNING = 200  # calls whose files are remembered
 NAMED = 100  # of what is gone
-HEAD = (
-    "# Skills\n\nA skill is a text that says how to do one kind of task. When a task fits one of "
-    "these, call Skill with its name before you begin, and follow what it then says.\n\n"
-)
+HEAD = "# Skills\n\nWhen a task fits one of these, call Skill with its name before you begin.\n\n"
 
 
 class SkillTelling:

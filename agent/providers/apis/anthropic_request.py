@@ -38,12 +38,15 @@ class Bodies:
         """What stays the same comes first, what may change from request to request last."""
         messages = self._gathering.messages(request.turns, request.model)
         body: JsonObject = {"model": request.model}
-        if request.tools:
-            body["tools"] = _tools(request.tools)
+        if tools := _tools(request.tools):
+            body["tools"] = tools
         if system := _system(request.system):
             body["system"] = system
+        if not request.once:
+            for listed in filter(None, (tools, system)):
+                _cache(listed[-1])
         made = self._kept.map(messages, lambda message: _message(message, facts, quirks))
-        body["messages"] = _with_cache_points(made)
+        body["messages"] = made if request.once else _with_cache_points(made)
         body["max_tokens"] = facts.most_output(request.max_output)
         body["stream"] = True
         body |= _thinking(request, facts, messages)
@@ -51,19 +54,14 @@ class Bodies:
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
-    listed: list[JsonObject] = [
+    return [
         {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
         for tool in tools
     ]
-    _cache(listed[-1])
-    return listed
 
 
 def _system(blocks: Sequence[str]) -> list[JsonObject]:
-    listed: list[JsonObject] = [{"type": "text", "text": text} for text in blocks if text.strip()]
-    if listed:
-        _cache(listed[-1])
-    return listed
+    return [{"type": "text", "text": text} for text in blocks if text.strip()]
 
 
 def _cache(block: JsonObject) -> None:

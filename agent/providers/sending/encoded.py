@@ -1,0 +1,41 @@
+"""The body of a request as JSON, at the cost of what is new since the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gatewright.agent.providers.sending.kept_prefix import unchanged
+from gatewright.tools.protocol import JsonObject
+
+HISTORY = ("messages", "input")  # where an API has the conversation
+FEW = 20  # messages below which nothing is worth keeping
+
+
+class Encoded:
+    """Items of the history are compared by identity: who makes them changes none afterwards."""
+
+    def __init__(self) -> None:
+        self._items: Sequence[object] = ()
+        self._prefix = bytearray()  # of the first so many of them, each with its comma
+        self._count = 0
+
+    def encode(self, body: JsonObject) -> bytes:
+        for name in HISTORY:
+            items = body.get(name)
+            if isinstance(items, list) and len(items) > FEW:
+                return msgspec.json.encode({**body, name: self._history(items)})
+        return msgspec.json.encode(body)
+
+    def _history(self, items: list[object]) -> msgspec.Raw:
+        same = unchanged(self._items, items)
+        self._items = items
+        if same < self._count:
+            self._prefix, self._count = bytearray(), 0
+        for item in items[self._count : same]:
+            self._prefix += msgspec.json.encode(item) + b","
+        self._count = same
+        rest = msgspec.json.encode(items[same:])[1:]
+        whole = b"".join((b"[", self._prefix, rest))
+        return msgspec.Raw(whole if same < len(items) else whole[:-2] + b"]")
