@@ -209,3 +209,24 @@ def test_the_session_may_be_an_agent_of_a_plugin(program: Program, tmp_path: Pat
     plugin(program, "install", str(folder), "-y")
     done, bodies = asked(program, "say: Done.\n")
     assert done.returncode == 0, done.stderr
+
+
+def test_a_session_keeps_its_version_until_it_reloads(program: Program, tmp_path: Path) -> None:
+    folder = bare_plugin(tmp_path / "tidy")
+    plugin(program, "install", str(folder), "-y")
+    (old,) = store(program).glob("store/*/*/*")
+    with program.terminal("--model", "demo") as terminal:
+        terminal.wait_for("Ask anything")
+        terminal.send("/reload-plugins\r")
+        terminal.wait_for("1 plugin: tidy.")
+        (user,) = store(program).glob("users/*.json")
+        assert json.loads(user.read_text(encoding="utf-8")) == [str(old)]
+        write(folder / "skills" / "sweep" / "SKILL.md", "---\ndescription: new\n---\nNew.\n")
+        plugin(program, "install", str(folder), "-y")
+        (new,) = set(store(program).glob("store/*/*/*")) - {old}
+        assert old.is_dir()
+        plugin(program, "uninstall", "tidy")
+        assert old.is_dir(), "somebody runs from it"
+        assert not new.is_dir()
+        terminal.send("/reload-plugins\r")
+        terminal.wait_for("No plugins are on here.")
