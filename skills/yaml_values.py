@@ -7,7 +7,7 @@ tree, because its recursion ends the process where somebody nests a hundred thou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
@@ -58,7 +58,7 @@ def events_of(text: str) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def _plainly() -> Iterator[None]:
+def _plainly() -> Generator[None]:
     """Whatever the parser raises, as YamlError."""
     import yaml  # noqa: PLC0415  it is there by now
 
