@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
@@ -15,6 +14,7 @@ from gatewright.agent.agents.crew import NOTED, REFUSED, SAME, Crew
 from gatewright.agent.agents.kind import DEFAULT_KIND, WORKTREE, AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.results import launched, left, result
+from gatewright.agent.agents.roster import NAME
 from gatewright.agent.commands.outcome import Scope
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Markdown, Text
@@ -30,7 +30,6 @@ from gatewright.tools.protocol import (
     ToolResult,
 )
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 HINTED = 15.0  # seconds until the person is told that they need not wait
 AGAIN = (
     "\n[{count} agents had this same prompt within a minute. Do not start it again: use what they "

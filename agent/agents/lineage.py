@@ -27,6 +27,7 @@ from gatewright.tools.system.regular import open_regular
 
 PLACES = 5_000  # one can go to: each is an input or the end of a branch
 AN_ID = re.compile(rb"\ba[0-9a-f]{12}\b")
+A_PATH = re.compile(r"main(?:/a[0-9a-f]{12}){1,64}")  # what else is said in a file is nobody
 ALWAYS = frozenset({"agent_started", "agent_finished", "rewound"})
 OF_AGENTS = frozenset({"user", "tool_finished"})  # where they name one
 GOALS = frozenset({"user", "compacted"})  # one can go to before these
@@ -149,12 +150,16 @@ def id_of(child: str) -> str:
     return child.rpartition("/")[2]
 
 
+def is_path(child: str) -> bool:
+    return A_PATH.fullmatch(child) is not None
+
+
 def _about_agents(type: str, line: bytes) -> bool:
     return type in ALWAYS or (type in OF_AGENTS and AN_ID.search(line) is not None)
 
 
 def _note(event: AnyEvent, starts: dict[str, AgentStarted], ends: dict[str, AgentFinished]) -> None:
-    if isinstance(event, AgentStarted):
+    if isinstance(event, AgentStarted) and is_path(event.child):
         starts[event.child] = event
         ends.pop(event.child, None)
     elif isinstance(event, AgentFinished):

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from gatewright.agent.agents.inert_text import in_line, told_as_data
-from gatewright.agent.agents.lineage import Told, id_of
-from gatewright.agent.agents.roster import PERSON, Member
+from gatewright.agent.agents.lineage import Told, id_of, is_path
+from gatewright.agent.agents.roster import NAME, PERSON, Member
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.agent_costs import AgentCosts
@@ -86,7 +86,7 @@ def _known(branch: Sequence[Envelope]) -> dict[str, _Past]:
     known: dict[str, _Past] = {}
     for envelope in branch:
         match envelope.event:
-            case AgentStarted(child=child) as started:
+            case AgentStarted(child=child) as started if is_path(child):
                 known[child] = _Past(started, envelope.agent)
             case AgentFinished(child=child) as finished if child in known:
                 known[child].finished = finished
@@ -118,14 +118,16 @@ def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
             continue
         if about is UNSET or id_of(path := about.get("path", "")) != file.stem:
             continue
+        if not is_path(path):
+            continue
         ended = [e.event for e in decoded(tail) if isinstance(e.event, AgentFinished)]
         ends = [end for end in ended if end.child == path]
         yield Member(
             id=file.stem,
             path=path,
             owner=path.rpartition("/")[0],
-            kind=about.get("kind", ""),
-            name=about.get("name", ""),
+            kind=in_line(about.get("kind", "")),
+            name=_name(about.get("name", "")),
             description=about.get("description", ""),
             model=about.get("model", ""),
             status=ends[-1].status if ends else "interrupted",
@@ -183,6 +185,11 @@ def _text(end: AgentFinished) -> str:
     return "\n".join(parts)
 
 
+def _name(said: str) -> str:
+    """As a call may give it; whatever else a file says is none."""
+    return said if NAME.fullmatch(said) else ""
+
+
 def _member(
     started: AgentStarted, owner: str, end: AgentFinished | None, *, orphaned: bool = False
 ) -> Member:
@@ -190,8 +197,8 @@ def _member(
         id=id_of(started.child),
         path=started.child,
         owner=owner,
-        kind=started.kind,
-        name=started.name,
+        kind=in_line(started.kind),
+        name=_name(started.name),
         description=started.description,
         model=started.model,
         status=end.status if end is not None else "interrupted",

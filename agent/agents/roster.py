@@ -5,6 +5,7 @@ An id is never used again. A name is free again once its agent has ended.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 PERSON = "person"
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")  # what an agent may be called
 
 
 class Member(msgspec.Struct, kw_only=True):

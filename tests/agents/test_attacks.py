@@ -166,7 +166,7 @@ def test_no_place_of_definitions_is_a_link_that_leads_out(tmp_path: Path) -> Non
     (root / ".gatewright").symlink_to(other)
     for home in (".claude", ".gatewright"):
         place = Place(root / home / "agents", Standing("project"), os.path.realpath(root))
-        assert files_of(place) == []
+        assert not files_of(place)
 
 
 @pytest.mark.parametrize(
