@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from packaging.version import Version
 
 from tests.guards.sources import ROOT
 
+LARGEST = 160_000_000  # bytes that an installation takes, beside what Python compiles of it
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)  # an example, and no page of ours
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -32,7 +35,7 @@ def blocks(text: str) -> dict[str, list[str]]:
 def broken_links(root: Path, page: Path) -> list[str]:
     return [
         f"{page.relative_to(root)} points at {target}, which does not exist"
-        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        for target in LINK.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
         if "://" not in target and not (page.parent / target).exists()
     ]
 
@@ -88,3 +91,37 @@ def test_version_is_written_the_same_twice() -> None:
     """A constant, because importlib.metadata costs 24 ms; so it must not drift."""
     text = (ROOT / "agent" / "version.py").read_text(encoding="utf-8")
     assert re.findall(r'^VERSION = "([^"]+)"', text, re.M) == [project()["version"]]
+
+
+def sizes(name: str, extras: tuple[str, ...] = ()) -> dict[str, int]:
+    """Of everything that comes along with a distribution, by name."""
+    found: dict[str, int] = {}
+    waiting = [(name, extras)]
+    while waiting:
+        name, extras = waiting.pop()
+        key = name.lower().replace("_", "-")
+        if key in found:
+            continue
+        try:
+            one = distribution(name)
+        except PackageNotFoundError:  # of another platform
+            continue
+        files = [Path(str(each.locate())) for each in one.files or () if each.suffix != ".pyc"]
+        found[key] = sum(each.stat().st_size for each in files if each.is_file())
+        for text in one.requires or ():
+            wanted = Requirement(text)
+            marker = wanted.marker
+            if marker is None or any(marker.evaluate({"extra": each}) for each in ("", *extras)):
+                waiting.append((wanted.name, tuple(wanted.extras)))
+    return found
+
+
+def test_an_installation_stays_small() -> None:
+    found = sizes("gatewright")
+    assert len(found) > 20
+    largest = sorted(found.items(), key=lambda each: -each[1])[:5]
+    assert sum(found.values()) < LARGEST, f"the largest are {largest}"
+
+
+def test_a_large_dependency_would_be_counted() -> None:
+    assert {"pytest", "hypothesis"} <= set(sizes("gatewright", ("dev",))) - set(sizes("gatewright"))
