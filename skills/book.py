@@ -247,7 +247,10 @@ def _show(skill: Skill, choices: Choices) -> Show:
     names = (skill.qualified, skill.name)
     if any(name in choices.disabled for name in names):
         return "off"
-    return next((choices.overrides[name] for name in names if name in choices.overrides), "on")
+    for name in names:
+        if name in choices.overrides:
+            return choices.overrides[name]
+    return "on"
 
 
 def _denied(skill: Skill, choices: Choices) -> bool:
