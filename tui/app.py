@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +200,7 @@ class AgentApp(App[int], inherit_bindings=False):
             self.failed = error
             self.exit(1)
             return
+        self.spawn(asyncio.to_thread(import_module, "markdown_it"))  # else 20 ms behind an Enter
         await self.switching.live(session)
 
     def enter(self, session: SessionClient) -> Subscription:

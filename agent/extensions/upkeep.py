@@ -8,7 +8,7 @@ from gatewright.agent.launch.preload import import_all
 from gatewright.agent.record.events import TurnEnded, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.housekeeping import Housekeeping, cleaning
-from gatewright.agent.session.start.readiness import Readiness
+from gatewright.agent.session.start.readiness import Idle, Readiness
 from gatewright.tools.registry import TOOLS
 from gatewright.tools.system.sweep import sweep_abandoned
 
@@ -19,6 +19,15 @@ FIRST_CALL = (  # 140 ms to judge and run it
     "gatewright.tools.files.read",
     "gatewright.tools.search.grep",
     "gatewright.tools.files.edit",
+)
+LOOKS = 0.2  # seconds a person at least needs before a first message is typed
+FIRST_REQUEST = (  # 15 ms between Enter and its first byte
+    "gatewright.agent.providers.listed",
+    "gatewright.agent.providers.direct",
+    "gatewright.agent.providers.apis.anthropic_events",
+    "gatewright.agent.providers.apis.anthropic_request",
+    "gatewright.agent.providers.transport.http",
+    "encodings.idna",
 )
 SHELL = "gatewright.tools.shell.bash"
 JUDGED = {SHELL: ("gatewright.permissions.calls.shell_call",)}  # what the gate takes for it
@@ -38,7 +47,7 @@ async def plug_upkeep(host: Host) -> Contribution:
     close: list[Close] = [works[0].settled, ready.over]
     if host.around.interactive:
         works.append(keeping := Housekeeping(TurnEnded, cleaning(host.around)))
-        close.append(keeping.close)
+        close += (keeping.close, Idle(import_all, FIRST_REQUEST, after=LOOKS).over)
     folds = [work.saw for work in works] + [lambda event: ready.saw(event, NEEDS)]
     return Contribution(folds=tuple(map(of_main, folds)), close=tuple(close))
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from gatewright.agent.record.events import InputDelta, TurnEnded, TurnStarted
-from gatewright.agent.session.start.readiness import Readiness
+from gatewright.agent.session.start.readiness import Idle, Readiness
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.waiting import PATIENCE
 
@@ -54,3 +54,17 @@ async def test_a_call_that_comes_first_loads_what_it_needs() -> None:
     ready.saw(CALL, NAMED)
     await ready.over()
     assert loaded.modules == [("b",)]
+
+
+async def test_a_first_request_is_prepared_while_nobody_asks() -> None:
+    loaded = Loaded()
+    idle = Idle(loaded, ALL, after=0.0)
+    await asyncio.wait_for(loaded.did.wait(), PATIENCE)
+    await idle.over()
+    assert loaded.modules == [ALL]
+
+
+async def test_a_session_that_ends_before_loads_nothing() -> None:
+    loaded = Loaded()
+    await Idle(loaded, ALL, after=PATIENCE).over()
+    assert loaded.modules == []

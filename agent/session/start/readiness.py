@@ -11,6 +11,23 @@ from gatewright.agent.session.housekeeping import Once
 Load = Callable[[Sequence[str]], object]
 
 
+class Idle(Once):
+    """Loads what the first request takes, while a person looks and types. Made in a loop."""
+
+    def __init__(self, load: Load, modules: Sequence[str], *, after: float) -> None:
+        super().__init__()
+        self._task = asyncio.create_task(self._idle(load, modules, after), name="idle")
+        self._loading = False
+
+    async def _idle(self, load: Load, modules: Sequence[str], after: float) -> None:
+        await asyncio.sleep(after)
+        self._loading = True
+        await asyncio.to_thread(load, modules)
+
+    async def over(self) -> None:
+        await (self.settled() if self._loading else self.close())
+
+
 class Readiness(Once):
     """All of it once a turn has lasted `after` seconds; what a call names as soon as it begins.
 
