@@ -200,7 +200,7 @@ class AgentApp(App[int], inherit_bindings=False):
             self.failed = error
             self.exit(1)
             return
-        self.spawn(asyncio.to_thread(import_module, "markdown_it"))  # else 20 ms behind an Enter
+        self.spawn(_load_markdown())
         await self.switching.live(session)
 
     def enter(self, session: SessionClient) -> Subscription:
@@ -348,6 +348,11 @@ class AgentApp(App[int], inherit_bindings=False):
             self.repl.repaint()
         if keep and self.keep_theme is not None:
             self.keep_theme(name)
+
+
+async def _load_markdown() -> None:
+    """While nobody waits for it: else it takes 20 ms right behind the first Enter."""
+    await asyncio.to_thread(import_module, "markdown_it")
 
 
 def run(

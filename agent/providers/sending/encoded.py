@@ -25,10 +25,21 @@ class Encoded:
         for name in HISTORY:
             items = body.get(name)
             if isinstance(items, list) and len(items) > FEW:
-                return msgspec.json.encode({**body, name: self._history(items)})
+                return self._around(body, name, items)
         return msgspec.json.encode(body)
 
-    def _history(self, items: list[object]) -> msgspec.Raw:
+    def _around(self, body: JsonObject, name: str, items: list[object]) -> bytes:
+        """All pieces are put together once: a long history is megabytes."""
+        at = list(body).index(name)
+        before = msgspec.json.encode(dict(list(body.items())[:at]))[:-1]
+        after = msgspec.json.encode(dict(list(body.items())[at + 1 :]))[1:]
+        key = msgspec.json.encode(name) + b":["
+        comma = b"," if len(before) > 1 else b""
+        end = b"]" if after == b"}" else b"],"
+        return b"".join((before, comma, key, *self._history(items), end, after))
+
+    def _history(self, items: list[object]) -> tuple[bytes | bytearray, bytes]:
+        """Its items without the brackets around them."""
         same = unchanged(self._items, items)
         self._items = items
         if same < self._count:
@@ -36,6 +47,6 @@ class Encoded:
         for item in items[self._count : same]:
             self._prefix += msgspec.json.encode(item) + b","
         self._count = same
-        rest = msgspec.json.encode(items[same:])[1:]
-        whole = b"".join((b"[", self._prefix, rest))
-        return msgspec.Raw(whole if same < len(items) else whole[:-2] + b"]")
+        if same < len(items):
+            return self._prefix, msgspec.json.encode(items[same:])[1:-1]
+        return self._prefix[:-1], b""

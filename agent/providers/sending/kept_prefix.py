@@ -26,9 +26,8 @@ class Kept(Generic[A, B]):
 
 def unchanged(old: Sequence[A], new: Sequence[A]) -> int:
     """How many items both begin with."""
-    if all(map(is_, old, new)):  # as it nearly always is: not a step of ours for each
-        return min(len(old), len(new))
-    for index, (one, other) in enumerate(zip(old, new, strict=False)):
-        if one is not other:
-            return index
-    return min(len(old), len(new))
+    same = list(map(is_, old, new))  # not a step of ours for each
+    try:
+        return same.index(False)
+    except ValueError:
+        return len(same)
