@@ -88,7 +88,7 @@ class ToolCall(msgspec.Struct, frozen=True):
         return ToolCall(self.id, self.name, input)
 
 
-NOT_RUN = "not run"  # the summary of what had no effect
+NOT_RUN, REFUSED = "not run", "refused"  # the summaries of what had no effect
 # What an interruption leaves of a call, by how far it had come.
 NOT_BEGUN = "Not run: the turn was interrupted before it began."
 INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not known."
@@ -141,8 +141,8 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             ok=False,
             content=(TextContent(message),),
-            view=(Text(message, "warning"),),
-            summary="refused",
+            view=(Text(message, "dim"),),  # maybe the person's own words: no alarm
+            summary=REFUSED,
             ends_turn=ends_turn or bool(stopped),
             stopped=stopped,
         )

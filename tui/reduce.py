@@ -160,9 +160,9 @@ def _record(view: View, event: Record) -> Reduced:
             return add(was_read(view), Said(0, _said(content)))
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
-        case ev.Compacted(tokens_before=tokens, carried=carried):
+        case ev.Compacted(tokens_before=tokens, carried=carried, summary=summary):
             view = replace(view, title=carried.title or view.title, todo=carried.todo)
-            return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens"))
+            return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens", summary))
         case ev.Cleared():
             fresh = replace(view, live=(), tools={}, looks=(), todo=(), context=0)
             after, changes = add(fresh, Rule(0, "new conversation"))

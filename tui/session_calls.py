@@ -262,6 +262,11 @@ class Talk:
             return ""
         return NO_MODEL if self.session.setup_due else self.session.answering
 
+    @property
+    def instructions(self) -> Sequence[str] | None:
+        """The files that the model is told; None while nobody knows."""
+        return self.session.instructions if self.session is not None else None
+
     async def _show(self, line: str, outcome: Outcome) -> None:
         match outcome:
             case Say():

@@ -49,6 +49,14 @@ class SessionClient(Protocol):
         ...
 
     @property
+    def instructions(self) -> Sequence[str] | None:
+        """The instruction files that the model is told from the beginning, as they are shown.
+
+        None while they are being read.
+        """
+        ...
+
+    @property
     def spent(self) -> UsageChanged: ...
     @property
     def unsaved(self) -> str:

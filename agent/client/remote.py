@@ -15,6 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.agent.client.far_facts import FarFacts
 from gatewright.agent.client.far_line import FarRequests, Line, LineEnded, taken_back
 from gatewright.agent.client.far_offers import FarOffers
 from gatewright.agent.client.far_state import FarState
@@ -59,7 +60,7 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Front, Mention
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.codec import WireError, decode
-from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed, UsageChanged
+from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Journal
@@ -126,12 +127,12 @@ async def _hello(line: Line) -> Hello:
     return first
 
 
-class RemoteSession:
+class RemoteSession(FarFacts):
     """Implements `SessionClient`."""
 
     def __init__(self, line: Line, hello: Hello, *, clock: Callable[[], float] = time.time) -> None:
         self._line = line
-        self._state = FarState(hello.facts)
+        super().__init__(FarState(hello.facts))
         self._listed = hello.commands
         self._requests = FarRequests(line)
         self._watches = FarWatches(self._requests.ask)
@@ -146,38 +147,6 @@ class RemoteSession:
         self._reading = asyncio.create_task(self._read(), name="lines of the session")
 
     # what it is
-
-    @property
-    def id(self) -> str:
-        return self._state.facts.id
-
-    @property
-    def mode(self) -> str:
-        return self._state.facts.mode
-
-    @property
-    def model(self) -> str:
-        return self._state.facts.model
-
-    @property
-    def moved(self) -> str:
-        return self._state.facts.moved
-
-    @property
-    def spent(self) -> UsageChanged:
-        return self._state.facts.spent
-
-    @property
-    def unsaved(self) -> str:
-        return self._state.facts.unsaved
-
-    @property
-    def setup_due(self) -> bool:
-        return self._state.facts.setup_due
-
-    @property
-    def answering(self) -> str:
-        return self._state.facts.answering
 
     @property
     def busy(self) -> bool:

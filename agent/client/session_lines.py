@@ -39,12 +39,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     moved: str = ""
     unsaved: str = ""
     answering: str = ""
+    instructions: tuple[str, ...] | None = None
     setup_due: bool = False
     busy: bool = False
     spent: UsageChanged = NOTHING_SPENT
 
     @classmethod
     def of(cls, session: SessionClient) -> Facts:
+        told = session.instructions
         return cls(
             id=session.id,
             mode=session.mode,
@@ -52,6 +54,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             moved=session.moved,
             unsaved=session.unsaved,
             answering=session.answering,
+            instructions=None if told is None else tuple(told),
             setup_due=session.setup_due,
             busy=session.busy,
             spent=session.spent,

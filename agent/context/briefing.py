@@ -75,6 +75,10 @@ class Briefing:
         """The instruction files that were read last, without reading any."""
         return self._memory
 
+    def read(self) -> Memory | None:
+        """The same, or None while they are still being read; it waits for nothing."""
+        return None if self._environment is None else self._memory
+
     def saw(self, event: AnyEvent) -> None:
         if isinstance(event, Cleared):
             self.renew()

@@ -40,6 +40,14 @@ class MemoryBook:
         """The files as they are on disk right now."""
         return read_memory(self._around(), self._briefing.readable)
 
+    def told(self) -> Sequence[str] | None:
+        """Those that the model is told from the beginning, as shown; None: not read yet."""
+        memory = self._briefing.read()
+        if memory is None:
+            return None
+        shown, files = self._around().where.shown, memory.files
+        return [shown(file.path) for file in files if not file.paths and file.by is None]
+
     def target(self, kind: str) -> Path:
         """The file a new line goes to: user, project or local. Raises GatewrightError."""
         around = self._around()

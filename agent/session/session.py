@@ -161,14 +161,15 @@ class Session:
 
     @property
     def setup_due(self) -> bool:
-        """Nothing that could answer is set up."""
         return (book := self.part(ModelBook)) is not None and book.lacks(self.model)
 
     @property
+    def instructions(self) -> Sequence[str] | None:
+        return book.told() if (book := self.part(MemoryBook)) is not None else ()
+
+    @property
     def answering(self) -> str:
-        """The model and where it comes from."""
-        book = self.part(ModelBook)
-        return book.answering(self.model) if book is not None else ""
+        return book.answering(self.model) if (book := self.part(ModelBook)) is not None else ""
 
     async def opened(self) -> bool:
         """Wait until what is asked at the beginning is answered; whether there is work already."""

@@ -144,6 +144,7 @@ class FakeSession:
         self.moved = ""
         self.setup_due = False
         self.answering = ""
+        self.instructions: Sequence[str] | None = ()
         self.spent = UsageChanged(usage=Usage(), cost=0.0, context=0, window=0)
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None

@@ -12,7 +12,7 @@ from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, U
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Output, Text
 from gatewright.tools.interact import Answer, Ask, Option
-from gatewright.tools.protocol import ImageContent, TextContent
+from gatewright.tools.protocol import ImageContent, TextContent, ToolResult
 from gatewright.tui.reduce import reduce
 from gatewright.tui.state import (
     Appended,
@@ -26,6 +26,7 @@ from gatewright.tui.state import (
 )
 from gatewright.tui.status.status import status_row
 from gatewright.tui.transcript.agent import rows
+from gatewright.tui.transcript.draw import chunks_of
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
@@ -408,3 +409,31 @@ def test_the_status_line_says_where_commands_run() -> None:
     assert status_row(view, 80, branch="main").plain.startswith("default   m   in src/   main")
     view, _ = play(ev.Moved(where=""), view=view)
     assert "in src/" not in status_row(view, 80).plain
+
+
+def test_what_was_refused_is_no_failure_and_its_words_no_alarm() -> None:
+    refused = ToolResult.refused("The person said: use pnpm.")
+    ended = ev.ToolFinished(
+        call_id="c", ok=False, content=refused.content, view=refused.view, summary=refused.summary
+    )
+    (item,) = items(play(STARTED, ended)[1])
+    roles = {
+        s.role for c in chunks_of(item) for row in c.rows(60) for s in row.spans if s.text.strip()
+    }
+    assert not [role for role in roles if role.startswith(("error", "warning"))]
+    failed = ev.ToolFinished(call_id="c", ok=False, content=(TextContent("no such file"),))
+    (item,) = items(play(STARTED, failed)[1])
+    assert "error" in {s.role for c in chunks_of(item) for row in c.rows(60) for s in row.spans}
+
+
+def test_a_summary_can_be_read() -> None:
+    compacted = ev.Compacted(summary="# Goal\n\nMend the lease.", trigger="auto", tokens_before=9)
+    (item,) = items(play(compacted)[1])
+
+    def shown(*, expanded: bool) -> list[str]:
+        made = [row for c in chunks_of(item, expanded=expanded) for row in c.rows(60)]
+        return [row.plain.strip() for row in made if row.plain.strip()]
+
+    assert "ctrl+o" in shown(expanded=False)[0]
+    assert len(shown(expanded=False)) == 1
+    assert shown(expanded=True)[1:] == ["Goal", "Mend the lease."]

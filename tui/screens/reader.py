@@ -39,8 +39,10 @@ def source(item: Item) -> str:
     match item:
         case Said(text=text):
             return f"> {text}"
-        case Prose(text=text) | Thought(text=text) | Note(text=text) | Rule(text=text):
+        case Prose(text=text) | Thought(text=text) | Note(text=text):
             return text
+        case Rule(text=text, more=more):
+            return f"{text}\n{more}".rstrip()
         case ToolRun():
             return _call(item)
         case Looked(runs=runs):

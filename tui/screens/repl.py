@@ -51,6 +51,7 @@ from gatewright.tui.transcript.view import Transcript
 if TYPE_CHECKING:
     from gatewright.tui.app import AgentApp  # it makes this
 
+READING = 0.1  # seconds between two looks at what is being read
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 
 
@@ -81,7 +82,9 @@ class Repl(Patient, inherit_bindings=False):
         self._host = host
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
-        self.transcript.greeting = lambda width: greeting(host.folder(), width, talk.answering)
+        self.transcript.greeting = lambda width: greeting(
+            host.folder(), width, talk.answering, talk.instructions
+        )
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.steps = Steps(look, id="steps")
         self.agents = Strip(look, now=now, clock=monotonic, id="agents")
@@ -174,7 +177,14 @@ class Repl(Patient, inherit_bindings=False):
     def join(self, known: Commands) -> None:
         """The session is there: its commands, and ours among them."""
         known.add(always(*screen_commands(self.reach)))
+        if self._talk.instructions is None:
+            self.reach.every(READING, self._greets)
         self.desk.begin()
+
+    def _greets(self) -> bool:
+        """Which files the model is told is known a moment after the session is there."""
+        self.transcript.sync()
+        return self._talk.instructions is None and self.transcript.records.only_notes()
 
     def show(self, view: View, changes: Sequence[Change]) -> None:
         """Bring everything up to a new view."""

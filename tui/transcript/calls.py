@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.tools.blocks import Todo
-from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tools.protocol import REFUSED, Content, DocumentContent, ImageContent, TextContent
 from gatewright.tui.agents.fold import call_ended
 from gatewright.tui.state import Appended, Change, Patched, Reduced, View
 from gatewright.tui.transcript.items import Looked, ToolRun, told
@@ -66,7 +66,7 @@ def _finished(view: View, event: ev.ToolFinished) -> Reduced:
     said = told(event.view, event.summary)
     done = replace(
         known,
-        state="ok" if event.ok else "failed",
+        state="ok" if event.ok else "refused" if event.summary == REFUSED else "failed",
         summary=event.summary,
         ms=event.ms,
         view=said,

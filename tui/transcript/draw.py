@@ -121,8 +121,8 @@ def chunks_of(  # noqa: C901, PLR0911  one kind each
             return [Chunk(partial(_note, text, role_of(tone)))]
         case Shown():
             return [Chunk(partial(_shown, item))]
-        case Rule(text=text):
-            return [Chunk(partial(_rule, text))]
+        case Rule():
+            return _ruled(item, expanded=expanded)
         case Ending():
             return [Chunk(partial(_ending, item))]
         case _:
@@ -225,6 +225,18 @@ def _shown(item: Shown, width: int) -> list[Line]:
     if item.title:
         rows = [line(Span(one_line(item.title), "dim")), *rows]
     return _margin(rows)
+
+
+def _ruled(item: Rule, *, expanded: bool) -> list[Chunk]:
+    """The line, and opened what it stands for."""
+    hint = "  ctrl+o" if item.more.strip() else ""
+    rule = Chunk(partial(_rule, f"{item.text}{hint}"))
+    if not expanded:
+        return [rule]
+    return [
+        rule,
+        *(piece_chunk(piece, number + 1) for number, piece in enumerate(pieces(item.more))),
+    ]
 
 
 def _rule(text: str, width: int) -> list[Line]:

@@ -11,7 +11,7 @@ from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block, Text, Tone
 
-ToolState: TypeAlias = Literal["running", "ok", "failed", "stopped"]
+ToolState: TypeAlias = Literal["running", "ok", "failed", "refused", "stopped"]
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -105,10 +105,11 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A line across, with a word on it."""
+    """A line across, with a word on it, and maybe a text that it stands for."""
 
     id: int
     text: str
+    more: str = ""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -123,7 +124,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 # What opens to show more of itself.
-FOLDED = (Said, Thought, ToolRun, Looked, AgentBlock)
+FOLDED = (Said, Thought, ToolRun, Looked, AgentBlock, Rule)
 Item: TypeAlias = (
     Said | Prose | Thought | ToolRun | Looked | AgentBlock | Note | Shown | Rule | Ending
 )

@@ -15,8 +15,8 @@ _DID = {"file": ("read", "file"), "pattern": ("searched", "pattern")}
 
 def rows(runs: Sequence[ToolRun], width: int) -> list[Line]:
     """`● Read 4 files, searched 2 patterns  a.py, b.py, ...`"""
-    good = [run for run in runs if run.state != "failed"]
-    failed = [run for run in runs if run.state == "failed"]
+    good = [run for run in runs if run.state not in ("failed", "refused")]
+    failed = [run for run in runs if run.state in ("failed", "refused")]
     made = [clip(_together(good), width)] if len(good) > 1 else []
     for run in (*(good if len(good) == 1 else ()), *failed[:FAILED]):
         made += collapsed(run, width)

@@ -14,7 +14,7 @@ from gatewright.tui.transcript.items import ToolRun
 INDENT = 4
 ROWS = 6  # rows of a collapsed body
 DIFF_ROWS = 30
-_MARK = {"running": "accent", "ok": "good", "failed": "error", "stopped": "dim"}
+_MARK = {"running": "accent", "ok": "good", "failed": "error", "refused": "dim", "stopped": "dim"}
 _KEY = "ctrl+o"
 MOVE = "ctrl+b to background"
 WIDE = 60  # columns from which that is said

@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from gatewright.tui.line import BLANK, Line, Span, restyle
 from gatewright.tui.style.look import Look
-from gatewright.tui.transcript.items import FOLDED, AgentBlock, Item, Looked, Thought, ToolRun
+from gatewright.tui.transcript.items import FOLDED, Item
 from gatewright.tui.transcript.records import Records
 from gatewright.tui.transcript.select import Point, copied, found, text_range
 from gatewright.tui.transcript.window import (
@@ -307,7 +307,7 @@ class Transcript(Widget, can_focus=False):
         place = self._place_at(y)
         if place is None or place.chunk:
             return
-        if isinstance(self.records.at(place.item), ToolRun | Looked | Thought | AgentBlock):
+        if isinstance(self.records.at(place.item), FOLDED):
             self._toggle(place.item)
 
     def _spot(self, offset: Offset) -> Spot | None:
