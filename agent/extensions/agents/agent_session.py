@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -232,19 +232,21 @@ class AgentSession:
             host.briefing.for_agent, memory=not kind.omit_memory, git=not kind.omit_git
         )
         offered = host.tools.for_agents(short=window < SMALL_WINDOW, window=window)
+        tools = own_tools(kind, offered, named=named, deepest=deepest)
         remembered = await asyncio.to_thread(self._brings.prompt, kind)
-        skills = await self._skills(kind)
-        made = (
-            system_prompt(kind, (*surroundings, *skills, remembered)),
-            own_tools(kind, offered, named=named, deepest=deepest),
-        )
+        skills = await self._skills(kind, tools, window)
+        made = system_prompt(kind, (*surroundings, *skills, remembered)), tools
         self._prefixes[key] = kind, made
         return made
 
-    async def _skills(self, kind: AgentKind) -> Sequence[str]:
-        """The texts that its definition wants it to begin with."""
+    async def _skills(
+        self, kind: AgentKind, tools: Iterable[ToolSpec], window: int
+    ) -> Sequence[str]:
+        """Those that it may invoke, then the texts that its definition wants it to begin with."""
         found: list[str] = []
-        known = part_of(self._host.brought, SessionSkills) if kind.skills else None
+        known = part_of(self._host.brought, SessionSkills)
+        if known is not None:
+            found.append(await asyncio.to_thread(known.listing_for, tools, window))
         for name in kind.skills:
             try:
                 if known is None:

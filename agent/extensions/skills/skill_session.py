@@ -6,7 +6,7 @@ Files are looked at in a thread, before anybody asks; nothing of them runs until
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
@@ -28,8 +28,10 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.skills.book import SkillBook
 from gatewright.skills.naming import Skills
+from gatewright.skills.shown.listing import budget
 from gatewright.skills.source import SKILL, SLASH, SkillSource
 from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import ToolSpec
 
 
 class SessionSkills:
@@ -68,6 +70,13 @@ class SessionSkills:
             name == each or name.endswith(f":{each}") or each.endswith(f":{name}")
             for each in self._only
         )
+
+    def listing_for(self, tools: Iterable[ToolSpec], window: int) -> str:
+        """What an agent with such tools and window is told; nothing if it can invoke none."""
+        if not any(spec.name == SKILL for spec in tools):
+            return ""
+        percent = self._host.around.settings.skills.listing_percent
+        return self.telling.for_agent(budget(window, percent))
 
     def elsewhere(self, words: str) -> Sequence[Block]:
         """Plugins of the marketplaces that were added, as they said last."""

@@ -57,6 +57,17 @@ class SkillTelling:
         self._count()
         return f"{HEAD}{made.text}\n" if made.text else ""
 
+    def for_agent(self, room: int) -> str:
+        """The list as it is now, for an agent that begins: what it is told stays as it is."""
+        skills = self._book.listed()
+        now = self._book.last()
+        entries = [
+            self._entry(skill, now.called(skill), described(skill) if show == "on" else "")
+            for skill, show in zip(skills, self._book.shows(skills), strict=True)
+        ]
+        text = listed(entries, room - len(HEAD)).text
+        return f"{HEAD}{text}\n" if text else ""
+
     def words(self) -> Announcement:
         """What is other than the prompt says. Nothing before there is one."""
         if self._first is None:
