@@ -15,15 +15,16 @@ from typing import Any
 from gatewright.agent.plugins.manifest import BadManifest
 from gatewright.agent.plugins.parts import Plugin, Said
 from gatewright.agent.plugins.record import Act, ActKind
-from gatewright.skills.frontmatter import FILE_LIMIT, Front, FrontError, decoded, read_front
+from gatewright.skills.frontmatter import FILE_LIMIT
+from gatewright.skills.reading import read_data
+from gatewright.skills.template import commands_of
 from gatewright.tools.system.regular import read_regular
 from gatewright.tools.system.untyped_json import items, obj
 
 MOST = 500
-LONGEST = 2_000
+MOST_TEXT = 200_000  # characters of all of them
 _INLINE = re.compile(r"(?:^|(?<=\s))!`([^`\n]+)`", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})!.*?\n(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
-_RULES = ("allowed-tools", "allowed_tools", "allowedTools")
 
 
 def acts_of(plugin: Plugin) -> tuple[Act, ...]:
@@ -31,6 +32,8 @@ def acts_of(plugin: Plugin) -> tuple[Act, ...]:
     found = dict.fromkeys(_all(plugin))
     if len(found) > MOST:
         raise BadManifest(f"It holds {len(found):,} things that act: nobody can agree to so many.")
+    if sum(len(act.text) + len(act.where) for act in found) > MOST_TEXT:
+        raise BadManifest("What acts in it is too long for anybody to read and agree to.")
     return tuple(sorted(found))
 
 
@@ -45,7 +48,7 @@ def _all(plugin: Plugin) -> Iterator[Act]:
     if plugin.bin is not None:
         for name in sorted(os.listdir(plugin.bin)):  # noqa: PTH208  names alone
             yield _act("program", name, f"bin/{name}")
-    for path in _files((*plugin.skills, *plugin.commands), ".md"):
+    for path in _files((*plugin.skills, *plugin.commands), ".md", ".MD"):
         yield from _text(path, str(path.relative_to(plugin.root)))
     for path in _files(plugin.workflows, ".js"):
         yield _act("workflow", path.name, str(path.relative_to(plugin.root)))
@@ -81,43 +84,43 @@ def _command(entry: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _files(places: Iterable[Path], ending: str) -> Iterator[Path]:
-    """However deep they lie."""
+def _files(places: Iterable[Path], *endings: str) -> Iterator[Path]:
+    """However deep they lie, behind links too: each directory once."""
+    seen: set[str] = set()
     for place in places:
         if place.is_file():
             yield place
             continue
-        for folder, _, names in os.walk(place):
-            yield from (Path(folder, name) for name in sorted(names) if name.endswith(ending))
+        for folder, below, names in os.walk(place, followlinks=True):
+            if (real := os.path.realpath(folder)) in seen:
+                below.clear()
+                continue
+            seen.add(real)
+            yield from (Path(folder, name) for name in sorted(names) if name.endswith(endings))
 
 
 def _text(path: Path, where: str) -> Iterator[Act]:
+    """As whoever invokes it reads it, and whatever else looks like a command."""
     try:
-        text = decoded(read_regular(path, FILE_LIMIT))
+        data = read_regular(path, FILE_LIMIT)
     except OSError:
         return  # whoever loads it says so
-    try:
-        front = read_front(text)
-    except FrontError:
-        front = None
-    body = text if front is None else front.body
-    for match in _INLINE.finditer(body):
-        yield _act("command in text", match[1], where)
-    for match in _FENCED.finditer(body):
-        yield _act("command in text", match[2].strip(), where)
-    if front is not None:
-        yield from _fields(front, where)
-
-
-def _fields(front: Front, where: str) -> Iterator[Act]:
-    for key in _RULES:
-        if said := front.values.get(key):
-            text = ", ".join(map(str, said)) if isinstance(said, list) else str(said)
-            yield _act("allowed-tools", text, where)
-    yield from _hooks(Said(where, obj(front.values.get("hooks"))))
+    read = read_data(data, path, "x", "skill")
+    body = read.body or data.decode(errors="replace")
+    commands = list(commands_of(body))
+    for text in commands:
+        yield _act("command in text", text, where)
+    loose = [match[1] for match in _INLINE.finditer(body)]
+    loose += [match[2].strip() for match in _FENCED.finditer(body)]
+    for text in loose:
+        if not any(text in command for command in commands):
+            yield _act("command in text", text, where)
+    if read.said is not None:
+        if rules := read.said.allowed_tools:
+            yield _act("allowed-tools", ", ".join(rules), where)
+        yield from _hooks(Said(where, read.said.hooks))
 
 
 def _act(kind: ActKind, text: str, where: str) -> Act:
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}... ({len(text):,} characters)"
+    """Whole: what is cut off is what nobody agreed to."""
     return Act(kind, text, where)

@@ -109,10 +109,15 @@ def install_tree(store: Store, folder: Path, record: Record, agreed: Agreed) -> 
 
 def _agree(about: Consent, agreed: Agreed) -> None:
     before, now = about.before, about.now
-    if before is not None and (before.digest, before.folder) == (now.digest, now.folder):
+    if before is not None and _shown(before) == _shown(now):
         return  # this very tree, agreed to before
     if not agreed(about):
         raise Declined(f"{now.name} is not installed: nobody agreed to it.")
+
+
+def _shown(record: Record) -> object:
+    """What a yes is about: what its market adds to its manifest is in no file of the tree."""
+    return record.digest, record.folder, record.acts, dict(record.settings)
 
 
 def _not_another(name: str, market: str, lock: Lock) -> None:

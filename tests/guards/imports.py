@@ -89,6 +89,11 @@ TABLE = (
         (),
         frozenset({"jsonschema"}),
     ),
+    Row(
+        "agent/plugins/acting.py",
+        "what acts in a text is found by whoever reads it: another reader finds something else",
+        ("skills.reading", "skills.template"),
+    ),
     Row("agent/launch/cli.py", "sub-commands are run here", (), frozenset({"typer"})),
     Row(
         "agent/subcommands",

@@ -91,7 +91,7 @@ async def _one(getting: Getting, record: Record, agreed: Agreed, settings: Path)
         return Updated(id=id, state="failed", text=f"{error} It stays as it is.")
     if now.id != id:
         return Updated(id=id, state="updated", text=f"It is called {now.id} now.", now=now)
-    if now.digest == record.digest:
+    if (now.digest, now.acts) == (record.digest, record.acts):
         return Updated(id=id, state="same", text=f"It is up to date{_at(now)}.", now=now)
     was = record.version or record.resolved[:12] or "an older one"
     return Updated(id=id, state="updated", text=f"{was} is replaced{_at(now)}.", now=now)
