@@ -30,6 +30,7 @@ from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
 from gatewright.permissions.shell.reasons import out_of, why_it_asks
 from gatewright.permissions.shell.rules.coverage import Cover, Coverage
+from gatewright.permissions.shell.rules.entrusted import entrusted
 from gatewright.permissions.shell.rules.matching import fires, restricted_texts, texts_of
 from gatewright.permissions.shell.rules.suggest import suggestions
 from gatewright.permissions.shell.safe.readonly import is_safe
@@ -214,12 +215,13 @@ class ShellCall:
             return None
         rules = (*context.rules.untrusted, *context.rules.trusted)
         permit = self._permit(rules, hook=False, beats_asks=False)
-        if permit is None or context.trusted:
-            return permit
+        if permit is None or not entrusted(self.line, self._opened, self._coverage(rules)):
+            return None
         uses_git = any(part.program == "git" for part in self._opened)
         # A repository that vouches for its own script would be running before anybody said yes.
         by_path = any("/" in part.argv[0].text for part in self._opened if part.argv)
-        return permit if context.sandbox and not uses_git and not by_path else None
+        own = context.sandbox and not uses_git and not by_path
+        return permit if context.trusted or own else None
 
     def _permit(self, rules: tuple[Rule, ...], *, hook: bool, beats_asks: bool) -> Permit | None:
         coverage = self._coverage(rules)

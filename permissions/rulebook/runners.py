@@ -14,22 +14,27 @@ INTERPRETERS: tuple[str, ...] = (
     "stdbuf", "setsid", "watch", "parallel", "busybox", "script", "flock", "chroot", "unshare",
     "awk", "gawk", "mawk", "nawk", "tclsh", "expect", "gdb", "rlwrap", "strace", "ltrace",
     "tsx", "ts-node", "Rscript", "julia", "groovy", "jshell", "irb", "trap", "coproc",
+    "R", "ipython*", "jupyter*", "java", "dotnet", "swift", "octave", "scala", "ghci", "guile",
+    "vim", "vi", "nvim", "ex", "ed", "emacs*", "screen", "tmux", "lldb", "nix*", "bwrap", "direnv",
+    "nodemon", "hyperfine", "watchexec", "cross-env", "concurrently", "xterm",
 )  # fmt: skip
 # Two words: the pair is a runner, other sub-commands of the program are not.
 RUNNER_PAIRS: tuple[tuple[str, str], ...] = (
     ("pipx", "run"), ("npm", "exec"), ("npm", "x"), ("pnpm", "dlx"), ("pnpm", "exec"),
     ("yarn", "dlx"), ("yarn", "exec"), ("docker", "run"), ("docker", "exec"), ("podman", "run"),
     ("podman", "exec"), ("kubectl", "exec"), ("kubectl", "run"), ("uv", "run"), ("poetry", "run"),
-    ("pipenv", "run"), ("hatch", "run"),
+    ("pipenv", "run"), ("hatch", "run"), ("conda", "run"), ("mamba", "run"), ("micromamba", "run"),
+    ("go", "run"), ("bundle", "exec"), ("rustup", "run"), ("mise", "exec"), ("asdf", "exec"),
 )  # fmt: skip
 # A prefix of exactly these words is a runner; a longer one names what runs.
 BARE_RUNNERS: frozenset[str] = frozenset(
     {"npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "make", "just", "npm", "pnpm",
-     "yarn", "docker", "podman", "kubectl", "uv", "poetry"}
+     "yarn", "docker", "podman", "kubectl", "uv", "poetry",
+     "go", "conda", "bundle"}
 )  # fmt: skip
 
 
-_INTERPRETER = re.compile("|".join(map(translate, INTERPRETERS)))
+_INTERPRETER = re.compile("|".join(map(translate, INTERPRETERS)), re.IGNORECASE)
 
 
 def is_interpreter(program: str) -> bool:
