@@ -47,7 +47,7 @@ from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
 from gatewright.tui.style.look import Colourless, Look
-from gatewright.tui.style.palette_file import KeepTheme, OwnThemes, read_palettes
+from gatewright.tui.style.palette_file import OwnThemes
 from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.terminal.clipboard import copy_locally
 from gatewright.tui.terminal.notify import Attention, ways_in
@@ -92,7 +92,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
         self.own_line = for_screen(self.repl.status, self.talk, self)
-        self.keep_theme: KeepTheme | None = None
+        self.themes: OwnThemes | None = None
         self.failed: GatewrightError | None = None  # why there is no session
         self.resuming: Resuming | None = None
         if ui is not None:
@@ -344,10 +344,11 @@ class AgentApp(App[int], inherit_bindings=False):
     def use_theme(self, name: str, *, keep: bool) -> None:
         if name != self.look.palette.name:
             self.look.use(name)
+            self.register_theme(textual_theme(self.look.palette))
             self.theme = f"gatewright-{name}"
             self.repl.repaint()
-        if keep and self.keep_theme is not None:
-            self.keep_theme(name)
+        if keep and self.themes is not None:
+            self.themes.keep(name)
 
 
 async def _load_markdown() -> None:
@@ -371,10 +372,10 @@ def run(
     `early` the prompt that has the terminal until now.
     """
     prepare()
-    own, problems = read_palettes(themes.folder) if themes is not None else ({}, [])
+    chosen = ui.theme if ui is not None else ""
+    own, problems = themes.read(chosen) if themes is not None else ({}, [])
     app = AgentApp(open_session, ui=ui, own=own, driver=adopting(early))
-    app.problems, app.resuming = problems, resuming
-    app.keep_theme = themes.keep if themes is not None else None
+    app.problems, app.resuming, app.themes = problems, resuming, themes
     if history is not None:
         app.repl.box.history_ = History(history)
     app.switching.others = resuming.others if resuming is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.style.look import Look
+from gatewright.tui.style.palette_file import read_files
 from gatewright.tui.terminal.clipboard import part_of_answers
 from gatewright.tui.transcript.items import Prose, Shown
 
@@ -35,6 +37,15 @@ class Reach:
 
     def use_theme(self, name: str, *, keep: bool) -> None:
         self._host.use_theme(name, keep=keep)
+
+    async def look_for_themes(self) -> None:
+        """Those of plugins that are on now can be chosen, too; what is wrong with one is told."""
+        if (themes := self._host.themes) is None:
+            return
+        found, problems = await asyncio.to_thread(lambda: read_files(themes.more()))
+        self.look.learn(found)
+        for problem in problems:
+            self.talk.note(problem, "warning")
 
     def pick(self, picking: Picking) -> None:
         self._repl.desk.close_menu()

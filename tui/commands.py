@@ -20,6 +20,8 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
         return Command(name=name, summary=summary, run=run, args=args, screen=True)
 
     async def theme(context: CommandContext) -> Outcome:
+        if context.args not in screen.look.palettes:
+            await screen.look_for_themes()
         return _theme(context.args, screen)
 
     async def copy(context: CommandContext) -> Outcome:

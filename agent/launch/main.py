@@ -158,7 +158,7 @@ def show(options: LaunchOptions, early: Early | None = None) -> int:
     """The screen, as the person set it up."""
     import gc  # noqa: PLC0415  lazy: 0.1 ms
 
-    from gatewright.agent.launch.screen_settings import looks  # noqa: PLC0415  lazy: settings, 10 ms
+    from gatewright.agent.launch.screen_settings import looks, themes_of_plugins  # noqa: PLC0415  lazy: settings, 10 ms
 
     gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
     from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
@@ -169,7 +169,7 @@ def show(options: LaunchOptions, early: Early | None = None) -> int:
         return app.run(
             opener(options, interactive=True),
             ui=own.ui,
-            themes=OwnThemes(own.themes, own.keep_theme),
+            themes=OwnThemes(own.themes, own.keep_theme, lambda: themes_of_plugins(options)),
             history=own.history,
             resuming=resuming(options, own.sessions),
             early=early,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,13 @@ class Looks(msgspec.Struct, frozen=True):
 
         with contextlib.suppress(SettingsError):
             set_value(self.own_settings, "ui.theme", name)
+
+
+def themes_of_plugins(options: LaunchOptions) -> Mapping[str, Path]:
+    """Their files by name; each time as settings and plugins are now."""
+    from gatewright.agent.extensions.plugins.themes_of_plugins import plugin_themes  # noqa: PLC0415  only where one is asked for
+
+    return plugin_themes(starting(survey(options, os.environ, interactive=True)))
 
 
 def looks(options: LaunchOptions) -> Looks:

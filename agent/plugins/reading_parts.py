@@ -187,7 +187,6 @@ def _later(plugin: Plugin) -> Iterator[str]:
         ("language servers", plugin.language_servers),
         ("workflows", plugin.workflows),
         ("monitors", plugin.monitors),
-        ("themes", plugin.themes),
     )
     for what, found in kinds:
         if found:

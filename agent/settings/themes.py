@@ -1,4 +1,7 @@
-"""Which themes a setting may name: the built-in ones, and the files of the person's own."""
+"""Which themes a setting may name: built-in ones, files of the person's own, those of plugins.
+
+Whether a plugin has one is known where plugins are: a setting may name any, as `plugin:name`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ def wrong(name: str, home: Path | None) -> str:
         return ""
     own = () if home is None else sorted(path.stem for path in (home / FOLDER).glob("*.json"))
     known = (*BUILT_IN, *own)
-    if name in known:
+    plugin, mark, theme = name.partition(":")
+    if name in known or (mark and plugin and theme and name.isprintable()):
         return ""
     from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, only with a mistake
 

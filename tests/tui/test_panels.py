@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -18,6 +19,7 @@ from gatewright.agent.session.rewind import Gone, Point, What
 from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Output
 from gatewright.tools.files.preview import preview
+from gatewright.tui.style.palette_file import OwnThemes
 from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed
 from tests.fakes.fake_session import Modes
@@ -156,6 +158,22 @@ async def test_themes_preview_and_escape_takes_them_back() -> None:
         await run(s, "/theme light")
         await s.see("Theme: light")
         assert s.app.theme == "gatewright-light"
+
+
+async def test_a_theme_of_a_plugin_is_chosen_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "sea.json"
+    file.write_text('{"accent": "#00aaff", "summary": "Like the sea"}', encoding="utf-8")
+    kept: list[str] = []
+    async with stage() as s:
+        s.app.themes = OwnThemes(tmp_path / "none", kept.append, lambda: {"tidy:sea": file})
+        await run(s, "/theme tidy:sea")
+        await s.see("Theme: tidy:sea")
+        assert (s.app.theme, kept) == ("gatewright-tidy:sea", ["tidy:sea"])
+        assert s.app.look.palette.accent == "#00aaff"
+        await run(s, "/theme dark")
+        await s.see("Theme: dark")
+        await run(s, "/theme")
+        await s.see("Like the sea")
 
 
 async def test_an_unknown_theme_lists_them() -> None:

@@ -36,6 +36,10 @@ class Look:
         self._styles = styles_of(self.palette)
         self._over: dict[tuple[str, str], Style] = {}  # a role on a background: few of each
 
+    def learn(self, more: Mapping[str, Palette]) -> None:
+        """There are these themes, too."""
+        self.palettes = {**self.palettes, **more}
+
     def use(self, name: str) -> None:
         """Switch the theme; whoever keeps strips has to make them anew."""
         self.palette = self.palettes[name]

@@ -1,4 +1,4 @@
-"""Themes of the person's own: JSON files that change some colours of a built-in theme.
+"""Themes of the person's own and of plugins: JSON files that change a built-in theme's colours.
 
 `{"base": "dark", "summary": "...", "accent": "#ff8800", "modes": {"plan": "#00aaff"}}` in
 `NAME.json`. A file that is wrong is told and left out; it never stops the program.
@@ -23,12 +23,37 @@ KeepTheme: TypeAlias = Callable[[str], None]
 COLOURS = tuple(field.name for field in fields(Palette) if field.name not in NO_COLOURS)
 
 
+Palettes: TypeAlias = dict[str, Palette]
+
+
+def none_more() -> Mapping[str, Path]:
+    return {}
+
+
 @dataclass(frozen=True)
 class OwnThemes:
-    """The folder with the person's own, and how the one they choose is kept."""
+    """The folder with the person's own, and how the one they choose is kept.
+
+    `more` gives files of plugins by name. It takes its time, so it is asked where one is named.
+    """
 
     folder: Path
     keep: KeepTheme
+    more: Callable[[], Mapping[str, Path]] = none_more
+
+    def read(self, chosen: str) -> tuple[Palettes, list[str]]:
+        """Those to begin with, and what is wrong; of plugins only if the chosen one is."""
+        found, problems = read_palettes(self.folder)
+        if ":" in chosen and chosen not in found:
+            files = {name: path for name, path in self.more().items() if name == chosen}
+            others, wrong = read_files(files)
+            found |= others
+            problems += wrong
+            if not files:
+                problems.append(
+                    f"No plugin that is on has the theme {chosen}: /theme offers others."
+                )
+        return found, problems
 
 
 def read_palette(name: str, text: str) -> Palette:
@@ -67,14 +92,19 @@ def _colour(key: str, value: object) -> str:
     return str(value)
 
 
-def read_palettes(folder: Path) -> tuple[dict[str, Palette], list[str]]:
+def read_palettes(folder: Path) -> tuple[Palettes, list[str]]:
     """The themes in a folder, and what is wrong with the others."""
-    found: dict[str, Palette] = {}
+    return read_files({path.stem: path for path in sorted(folder.glob("*.json"))})
+
+
+def read_files(files: Mapping[str, Path]) -> tuple[Palettes, list[str]]:
+    """The themes in these files by their names, and what is wrong with the others."""
+    found: Palettes = {}
     problems: list[str] = []
-    for path in sorted(folder.glob("*.json")):
+    for name, path in files.items():
         try:
             text = read_regular(path, MAX_BYTES).decode("utf-8")
-            found[path.stem] = read_palette(path.stem, text)
+            found[name] = read_palette(name, text)
         except (OSError, ValueError, RecursionError) as error:
-            problems.append(f"Theme {path.name}: {error}.")
+            problems.append(f"Theme {name.removesuffix(path.stem)}{path.name}: {error}.")
     return found, problems
