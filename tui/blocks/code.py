@@ -15,14 +15,14 @@ def code_rows(text: str, language: str, width: int, state: str = "") -> list[Lin
     """Rows of code without any decoration; `language` is canonical."""
     rows: list[Line] = []
     for raw in text.split("\n"):
-        spans, state = highlight(visible(raw), language, state)
+        text = visible(raw)
+        spans, state = highlight(text.expandtabs(TAB) if "\t" in text else text, language, state)
         rows += wrapped(spans, width)
     return rows
 
 
 def wrapped(spans: tuple[Span, ...], width: int) -> list[Line]:
-    """One line of code; rows that it goes on in begin with a mark."""
-    spans = tuple(span._replace(text=span.text.expandtabs(TAB)) for span in spans)
+    """One line of code without tabs; rows that it goes on in begin with a mark."""
     rows = wrap(spans, width, hard=True)
     if len(rows) == 1 or width <= 2 * len(WRAPPED):
         return rows
