@@ -56,6 +56,8 @@ class Early:
 
     def begin(self, env: Mapping[str, str]) -> None:
         """Paint where that is certain, then read in a thread."""
+        for number in (signal.SIGTERM, signal.SIGHUP):  # first: from now on there is something
+            signal.signal(number, self._die)  # to give back
         early = os.read(0, MOST) if select.select([0], [], [], 0)[0] else b""
         columns, rows = os.get_terminal_size(1)
         if self.before[5] not in SLOW:
@@ -66,8 +68,6 @@ class Early:
             self._write(ON + self.frame.whole("", 0))
         # until now the line ended at its Enter, and its end was a mark
         self._take(early.replace(b"\n", b"\r").replace(b"\0", b"\x04"))
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._die)
         signal.signal(signal.SIGCONT, self._go_on)
         sys.setswitchinterval(AT_ONCE)
         self._reading.acquire()
