@@ -86,6 +86,7 @@ class Place(msgspec.Struct, frozen=True):
     own: tuple[str, ...] = ()  # our own home, in every spelling
     readable: tuple[str, ...] = ()  # of it what this session may read
     memory: str = ""  # what the agent that calls remembers, in a directory of its own
+    running: tuple[str, ...] = ()  # what runs in this session lies there: plugins in the project
     main: str = ""  # the checkout that the root was set apart from, where it is a work tree of ours
 
 
@@ -207,6 +208,10 @@ def tier_of(path: str, home: str, projects: tuple[str, ...], links: tuple[str, .
     return "B" if protected_component(parts, home_parts) else ""
 
 
+def _below(path: str, places: tuple[str, ...]) -> bool:
+    return any(inside(path.casefold(), place.casefold()) for place in places)
+
+
 class Paths:
     """Locates and classifies the paths of one decision."""
 
@@ -276,6 +281,8 @@ class Paths:
         tiers = {
             tier_of(reading, self.place.home, projects, self._links) for reading in located.readings
         }
+        if any(_below(reading, self.place.running) for reading in located.readings):
+            tiers.add("B")
         return "A" if "A" in tiers else "B" if "B" in tiers else ""
 
     def glob_tier(self, pattern: str) -> Tier:
@@ -292,6 +299,7 @@ class Paths:
         place = self.place
         places = [(f"{place.home}/{TIER_A_NAME}", "A"), ("/etc/gatewright", "A")]
         places.extend((own, "A") for own in place.own)
+        places.extend((each, "B") for each in place.running)
         for project in self.trusted():
             places.extend(((f"{project}/{TIER_A_NAME}", "A"), (f"{project}/.git", "B")))
             places.extend(("/".join((project, *names)), "A") for names in FOREIGN)

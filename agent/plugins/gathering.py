@@ -20,7 +20,7 @@ from gatewright.agent.plugins.parts import Plugin, PluginFault
 from gatewright.agent.plugins.reading_parts import FoundPlugin, read_plugin
 from gatewright.agent.plugins.record import Lock, Record
 from gatewright.agent.plugins.store import Store
-from gatewright.agent.plugins.tree import HISTORY, tree_of
+from gatewright.agent.plugins.tree import HISTORY, BadTree, tree_of
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import Places
 
@@ -65,15 +65,17 @@ def gathered(ground: Ground) -> Gathered:
             faults.append(
                 PluginFault(id, f"it is on, and not installed: agent plugin install {id}")
             )
-        elif record.name in names:
+            continue
+        if record.name in names:
             continue  # --plugin-dir stands in its place
-        elif why := store.wrong(record):
+        why, stamp = store.proved(record)
+        if why:
             if record.linked and store.root(record).is_dir():
                 changed.append(record)
             faults.append(PluginFault(id, f"it is off: {why}. {_again(record)}"))
         elif read := _read(store, record, faults):
             names.add(record.name)
-            found.append(read)
+            found.append(replace(read, plugin=replace(read.plugin, stamp=stamp)))
     for each in found:
         faults += _minor(each)
     faults += _lacking(found)
@@ -87,6 +89,14 @@ def _again(record: Record) -> str:
     if record.linked:
         return f"agent plugin enable {record.id} shows what it is now"
     return f"agent plugin uninstall {record.id} removes it; then install it again"
+
+
+def unchanged(plugin: Plugin) -> bool:
+    """Whether its tree is the very one that was agreed to, in no file touched since."""
+    try:
+        return not plugin.stamp or tree_of(plugin.root, HISTORY).stamp == plugin.stamp
+    except BadTree:
+        return False
 
 
 def _given(store: Store, folder: Path, faults: list[PluginFault]) -> FoundPlugin | None:

@@ -22,6 +22,8 @@ def inside(root: Path, text: str) -> Path:
     if "\0" in text or "\\" in text:
         raise Outside(f"{text!r} holds a character that no path here has")
     parts = [part for part in text.split("/") if part not in ("", ".")]
+    if ".git" in (part.casefold() for part in parts):
+        raise Outside(f"{text!r} lies in the files of a repository itself")
     if ".." in parts:
         raise Outside(f"{text!r} leads out of the plugin")
     path = root.joinpath(*parts)

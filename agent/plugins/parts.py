@@ -5,7 +5,7 @@ Everything here is checked already: it lies inside the plugin, and the tree is w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
     language_servers: tuple[Said, ...] = ()
     monitors: tuple[Said, ...] = ()
     workflows: tuple[Path, ...] = ()
+    stamp: str = ""  # of the tree that was agreed to; empty where its directory itself was named
     options: Mapping[str, str] = {}  # userConfig by key, secrets among them
     secret: frozenset[str] = frozenset()  # which of those
 
@@ -49,6 +50,25 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
     def origin(self) -> str:
         """As `Root.origin` has it."""
         return f"{ORIGIN}{self.name}"
+
+
+# What runs or is read of a plugin by the places where it usually lies.
+_USUAL = (
+    ".claude-plugin", ".gatewright-plugin", "hooks", "bin", "scripts", "servers", ".mcp.json",
+    ".lsp.json", "settings.json", "monitors", "workflows",
+)  # fmt: skip
+
+
+def running_in(plugin: Plugin, project: Path) -> Iterator[Path]:
+    """Where it runs from; of a plugin that the project itself is, what acts in it."""
+    if not project.is_relative_to(plugin.root):
+        yield plugin.root
+        return
+    yield from (plugin.root / name for name in _USUAL)
+    named = (*plugin.skills, *plugin.commands, *plugin.agents, *plugin.styles)
+    yield from (path for path in named if path != plugin.root)
+    if plugin.root in named:
+        yield plugin.root / "SKILL.md"
 
 
 class PluginFault(msgspec.Struct, frozen=True):

@@ -103,21 +103,25 @@ class Store:
     # what runs is what the digest says
 
     def wrong(self, record: Record) -> str:
-        """Why the tree is not what was agreed to; empty where it is. Reads it only if it must."""
+        """Why the tree is not what was agreed to; empty where it is."""
+        return self.proved(record)[0]
+
+    def proved(self, record: Record) -> tuple[str, str]:
+        """The same, and the stamp of the tree that is. Reads it only if it must."""
         try:
             root = self.root(record)
             if not root.is_dir():
-                return f"its directory {root} is gone"
+                return f"its directory {root} is gone", ""
             tree = tree_of(root, _history(record))
             stamp, known = tree.stamp, self._stamps().get(str(root))
             if known == [stamp, record.digest]:
-                return ""
+                return "", stamp
             if tree.digest() != record.digest:
-                return "its files are not those that you agreed to"
+                return "its files are not those that you agreed to", ""
         except GatewrightError as error:
-            return str(error).removesuffix(".")
+            return str(error).removesuffix("."), ""
         self._keep(str(root), stamp, record.digest)
-        return ""
+        return "", stamp
 
     def _stamps(self) -> dict[str, list[str]]:
         try:

@@ -141,6 +141,8 @@ def _item(base: str, path: str, info: os.stat_result) -> Item:
         real = os.path.realpath(f"{base}/{path}")
         if link.startswith("/") or not real.startswith(f"{base}/"):
             raise BadTree(f"{path} is a link that leads out of it, to {link}.")
+        if ".git" in real[len(base) :].casefold().split("/"):
+            raise BadTree(f"{path} is a link into the files of a repository itself.")
         return Item(path, link, program=False, size=0, mark=mark)
     if not stat.S_ISREG(info.st_mode):
         raise BadTree(f"{path} is neither a file nor a directory.")

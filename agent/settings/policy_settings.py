@@ -74,7 +74,9 @@ def command_sandbox(
     return CommandSandbox(
         SandboxBase(cwd=where.cwd, home=where.home, roots=roots, own_home=own),
         around.settings.sandbox,
-        restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
+        restrictions=lambda: restrictions(
+            policy.rules(), str(where.root), str(where.cwd), kept=policy.place.running
+        ),
         warn=warn,
         unconfined=unconfined,
         secrets=lambda: around.secrets,

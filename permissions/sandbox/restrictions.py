@@ -17,11 +17,16 @@ class Restrictions(msgspec.Struct, frozen=True):
     denied_domains: tuple[str, ...] = ()
 
 
-def restrictions(rules: RuleSet, root: str, start: str) -> Restrictions:
-    """`root` is the project's, `start` where the session began; asks restrict nothing here."""
+def restrictions(
+    rules: RuleSet, root: str, start: str, *, kept: tuple[str, ...] = ()
+) -> Restrictions:
+    """`root` is the project's, `start` where the session began; asks restrict nothing here.
+
+    `kept` are places of which something runs outside the sandbox.
+    """
     return Restrictions(
         tuple(_globs(rules.deny_reads, root, start)),
-        tuple(_globs(rules.deny_edits, root, start)),
+        (*_globs(rules.deny_edits, root, start), *kept),
         tuple(_domains(rules.deny)),
     )
 

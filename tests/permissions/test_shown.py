@@ -11,7 +11,7 @@ from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Decision
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
-from gatewright.permissions.shown import show
+from gatewright.permissions.shown import guard, show
 from gatewright.tools.access import Access, Effect, Where
 
 
@@ -61,3 +61,21 @@ def test_what_holds_home_or_project_is_never_shown(tmp_path: Path, name: str) ->
     made = policy(tmp_path)
     assert not show(made, tmp_path / name)
     assert made.place.readable == ()
+
+
+def test_where_something_runs_from_is_protected(tmp_path: Path) -> None:
+    made = policy(tmp_path)
+    made.set("acceptEdits")
+    plugin, other = tmp_path / "root" / "plug", tmp_path / "root" / "other"
+    for folder in (plugin, other):
+        folder.mkdir()
+    assert isinstance(reading(made, plugin / "x", writes=True), Allow)
+    guard(made, (plugin,))
+    assert not isinstance(reading(made, plugin / "x", writes=True), Allow)
+    assert not isinstance(reading(made, tmp_path / "root" / "PLUG" / "x", writes=True), Allow)
+    assert isinstance(reading(made, plugin / "x"), Allow)
+    assert isinstance(reading(made, other / "x", writes=True), Allow)
+    (other / "in").symlink_to(plugin)
+    assert not isinstance(reading(made, other / "in" / "x", writes=True), Allow)
+    guard(made, ())
+    assert isinstance(reading(made, plugin / "x", writes=True), Allow)

@@ -17,10 +17,11 @@ from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.plugins.offers import Offers
 from gatewright.agent.plugins.gathering import Gathered, Ground, gathered
 from gatewright.agent.plugins.in_use import Use, sweep
-from gatewright.agent.plugins.parts import ORIGIN, Plugin, PluginFault, PluginParts
+from gatewright.agent.plugins.parts import ORIGIN, Plugin, PluginFault, PluginParts, running_in
 from gatewright.agent.plugins.store import Store
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
+from gatewright.permissions.shown import guard
 from gatewright.tools.counted import counted
 from gatewright.tools.system import private
 
@@ -75,12 +76,19 @@ class PluginSession:
             self._host.base.redactor.learn(plugin.options[k] for k in _secrets(plugin))
         self._host.path_end = tuple(str(each.bin) for each in found.plugins if each.bin is not None)
         self._host.policy.look_last(self._host.path_end)
+        self._guard(found)
         self.parts.take(found.plugins, found.faults)
         told = [fault.said() for fault in found.faults if not fault.quiet]
         told += self._offers.take(found)
         new = tuple(text for text in map(escaped, told) if text not in self._told)
         self._told.update(new)
         return new
+
+    def _guard(self, found: Gathered) -> None:
+        """What lies in the project could be changed unasked, and what is changed would run."""
+        root = self._host.around.where.root
+        places = (path for each in found.plugins for path in running_in(each, root))
+        guard(self._host.policy, places)
 
     def _prepared(self, ground: Ground) -> Gathered:
         """In a thread: read, and held on to."""

@@ -24,6 +24,7 @@ from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.order import Order, by, scope_of
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.extensions.skills.values import values_of
+from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import SkillInvoked
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.scopes import believed
@@ -217,8 +218,22 @@ class Invoker:
             template = await asyncio.to_thread(self.book.text, order.skill)
         except SkillError as error:
             raise ToolFailure(str(error)) from None
+        await self._as_agreed(order)
         self._show(order.skill)
         return await self._rendering.body(order, template, ctx)
+
+    async def _as_agreed(self, order: Order) -> None:
+        """Of a plugin, which was agreed to as it is. Looked at once its text was read."""
+        plugins = part_of(self._host.brought, PluginParts)
+        plugin = plugins.find(order.skill.whose) if plugins is not None else None
+        if order.skill.origin == "plugin" and plugin is not None:
+            from gatewright.agent.plugins.gathering import unchanged  # noqa: PLC0415  lazy: 12 ms
+
+            if not await asyncio.to_thread(unchanged, plugin):
+                raise ToolFailure(
+                    f"The files of the plugin {plugin.name} are others now: /reload-plugins, typed "
+                    "by the person, looks at them again."
+                )
 
     def _variants(self, order: Order) -> Sequence[Content]:
         """Those of the same name for other directories: the bare name was said."""
