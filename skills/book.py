@@ -123,7 +123,7 @@ class SkillBook:
         """Why nothing of that name is invoked; empty where it may be."""
         skill = self.now().find(name)
         if skill is None:
-            return f"There is no skill {name[:80]!r}."
+            return f"There is no skill {name[:80]!r}.{self._near(name)}"
         choices = self._choices()
         show = _show(skill, choices)
         if show == "off":
@@ -140,6 +140,14 @@ class SkillBook:
         if _denied(skill, choices):
             return f"A rule denies Skill({skill.name})."
         return ""
+
+    def _near(self, name: str) -> str:
+        from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a name of none
+
+        now = self.last()
+        names = [called for skill in now.every if (called := now.called(skill))]
+        near = get_close_matches(name[:80].lower(), names, n=1)
+        return f" Did you mean {near[0]}?" if near else ""
 
     def text(self, skill: Skill) -> str:
         """What it says behind its front matter; the last good text of a broken file.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from gatewright.skills.repairs import continued, quoted
+from gatewright.skills.repairs import continued, hint_quoted, quoted
 from gatewright.skills.yaml_values import Value, Yaml, YamlError, read_yaml
 from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 
@@ -23,10 +24,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe
 
 
 class Note(NamedTuple):
-    """A line of the file, counted from 1, and what is to be said of it."""
+    """A line of the file, counted from 1, what is to be said of it, and what to do."""
 
     line: int
     text: str
+    fix: str = ""
 
 
 class FrontError(ValueError):
@@ -102,6 +104,8 @@ def _lenient(front: str, known: Collection[str], begins: int) -> tuple[Yaml, lis
         return read_yaml(front), []
     except YamlError as error:
         first = left = error
+    with suppress(YamlError):  # as everybody writes it, so it is no mistake to be told of
+        return read_yaml(hint_quoted(front)), []
     plain = _CONTROL.sub("", front)
     for text in (quoted(continued(plain, known)), quoted(plain)):
         try:
@@ -110,7 +114,8 @@ def _lenient(front: str, known: Collection[str], begins: int) -> tuple[Yaml, lis
             left = error  # what stays wrong once texts are taken as such
             continue
         line = begins + first.line
-        return read, [Note(line, f"this is no YAML ({first}) and was read as plain text")]
+        told = f"this is no YAML ({first}) and was read as plain text"
+        return read, [Note(line, told, "Put its text in quotes.")]
     raise FrontError(f"its front matter is no YAML: {left}", begins + left.line)
 
 

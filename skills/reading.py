@@ -90,7 +90,7 @@ class _Reading:
                 told = "it has no front matter, so its first paragraph describes it"
                 self._say(1, told, "Begin it with a line ---, name, description, and a line ---.")
         for note in front.notes:
-            self._say(note.line, note.text, "Put a text with : or # in it in quotes.")
+            self._say(note.line, note.text, note.fix)
 
         def say(key: str, text: str, fix: str) -> None:
             self._say(front.line(key), text, fix)

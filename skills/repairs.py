@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 
 _ENTRY = re.compile(r"([ \t]*(?:- +)*)([A-Za-z_$][\w.$-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_HINT = re.compile(r"^(argument-hint:[ \t]+)(\[.*)$", re.MULTILINE)
 _ITEM = re.compile(r"([ ]*- +)(.*)$")
 _ANCHOR = re.compile(r"[&*][\w-]+(?: |$)")
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
@@ -36,6 +37,11 @@ def quoted(front: str) -> str:
         else:
             made.append(f"{entry[1]}{entry[2]}: {_in_quotes(text)}")
     return "\n".join(made)
+
+
+def hint_quoted(front: str) -> str:
+    """In quotes a hint such as `[file] [line]`, which people write in no other way."""
+    return _HINT.sub(lambda found: f"{found[1]}{_in_quotes(found[2].rstrip())}", front)
 
 
 def continued(front: str, known: Collection[str]) -> str:

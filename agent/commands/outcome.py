@@ -78,6 +78,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     only: tuple[str, ...] | None = None
     kept_to: tuple[tuple[str, ...], ...] = ()  # further limits, of skills: each has to name it
     named: Mapping[str, str] = {}  # whose a rule is, for people
+    wide: tuple[str, ...] = ()  # what it would allow and may not, for people
     model: str = ""
     effort: str = ""
     attachments: tuple[Content, ...] = ()

@@ -97,7 +97,8 @@ Handler: TypeAlias = Callable[[CommandContext], Awaitable[Outcome]]
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """`args` is the hint shown behind the name; `source` says whose it is.
 
-    `screen` marks what only a screen can do.
+    `screen` marks what only a screen can do. One that is `hidden` is in no list: whoever types it
+    is told why it is not run.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     source: str = BUILT_IN
     screen: bool = False
+    hidden: bool = False
 
     @property
     def qualified(self) -> str:
@@ -158,7 +160,8 @@ class Commands:
 
     def nearest(self, name: str) -> str:
         self._refresh()
-        close = difflib.get_close_matches(name.lower(), self._by_name, n=1, cutoff=0.5)
+        names = [each for each, known in self._by_name.items() if not known.hidden]
+        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
         return close[0] if close else ""
 
     def missing(self, name: str) -> Problem:
@@ -194,7 +197,7 @@ class Commands:
         taken: dict[str, str] = {}  # a name, and whose it is
         found: dict[str, Command] = {}
         every = [command for source in self._sources for command in source()]
-        every.sort(key=lambda command: command.source != BUILT_IN)
+        every.sort(key=lambda command: (command.hidden, command.source != BUILT_IN))
         for command in every:
             if found.setdefault(qualified := command.qualified.lower(), command) is command:
                 for name in (command.name, *command.aliases):
@@ -209,7 +212,7 @@ class Commands:
             self._by_name.update((n.lower(), known) for n in own)
         for qualified, known in zip(found, shown, strict=True):
             self._by_name.setdefault(qualified, known)
-        self._known = tuple(shown)
+        self._known = tuple(known for known in shown if not known.hidden)
 
 
 def always(*commands: Command) -> CommandSource:

@@ -11,7 +11,7 @@ from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
 
 ASKS = Front(asks=True)
-NAME = re.compile(r"/[A-Za-z][A-Za-z-]*")
+NAME = re.compile(r"/[A-Za-z][\w:-]*")
 
 
 def no_command(session: Session, prompt: str) -> str:

@@ -103,6 +103,12 @@ class Scopes:
     def _tell(self, scope: Scope, problems: Sequence[str]) -> None:
         for problem in problems:
             self._publish(Noticed(text=problem, tone="warning"))
+        if scope.wide:
+            what = "is too broad to allow, so it still asks"
+            if len(scope.wide) > 1:
+                what = "are too broad to allow, so they still ask"
+            text = f"/{scope.by}: {', '.join(scope.wide)} {what}."
+            self._publish(Noticed(text=text, tone="warning"))
         if told := sentence(scope):
             self._publish(Noticed(text=told, tone="dim"))
 

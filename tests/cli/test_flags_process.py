@@ -46,6 +46,19 @@ def test_a_command_that_is_none_is_named_with_the_nearest(
     assert "There is no command /frok. Did you mean /fork?" in done.stderr
 
 
+@pytest.mark.parametrize(("word", "near"), [("/git:syncc", "/git:sync"), ("/fix_2", "/fix-2")])
+def test_names_of_commands_may_have_more_than_letters(
+    program: Program, word: str, near: str
+) -> None:
+    folder = program.home / ".claude" / "commands"
+    (folder / "git").mkdir(parents=True)
+    (folder / "git" / "sync.md").write_text("Sync it.\n", encoding="utf-8")
+    (folder / "fix-2.md").write_text("Fix it.\n", encoding="utf-8")
+    done = program.run("-p", f"{word} now", "--model", "demo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"There is no command {word}. Did you mean {near}?" in done.stderr
+
+
 @pytest.mark.parametrize(
     "prompt", ["/usr is full", "/usr/bin/x", "/1", "- help", "tell me of /frok"]
 )

@@ -120,11 +120,25 @@ def test_servers_are_copied(desk: Desk) -> None:
     assert (code, desk.read()["mcpServers"]) == (0, servers)
 
 
+@pytest.mark.parametrize("project", [False, True])
+def test_plugins_and_their_marketplaces_are_named_here_too(desk: Desk, *, project: bool) -> None:
+    named = {
+        "enabledPlugins": {"fmt@team": True},
+        "extraKnownMarketplaces": {"team": {"source": {"source": "github", "repo": "a/b"}}},
+    }
+    desk.theirs("settings.json", named, project=project)
+    code, out, _ = desk.run("--yes")
+    assert code == 0 and "+ enabledPlugins.fmt@team  True" in out
+    top = desk.project if project else desk.home
+    ours = top / ".gatewright" / "settings.json"
+    assert json.loads(ours.read_text(encoding="utf-8")) == named
+
+
 def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     desk.theirs(
         "settings.json",
         {
-            "enabledPlugins": {},
+            "apiKeyHelper": "x",
             "newThing": 1,
             "another": 2,
             "model": "opusplan",
@@ -140,7 +154,7 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     code, out, _ = desk.run("--yes")
     assert code == 0
     for what in (
-        "- enabledPlugins: agent plugin install brings a plugin here.",
+        "- apiKeyHelper: keys are kept by agent login",
         "- newThing, another: nothing here corresponds.",
         "- model opusplan: no model here has that name",
         "- env.MY_API_KEY: looks like a secret",

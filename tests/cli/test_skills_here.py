@@ -72,6 +72,8 @@ def test_one_in_full(program: Program) -> None:
     assert shown.startswith("fix: Fixes it.\n") and "allows: Bash(git add:*)" in shown
     assert shown.rstrip().endswith("Run !`date`.")
     assert json_of(program, "info", "project:fix")["text"] == "Run !`date`."
+    typo = program.run("skills", "info", "fixx").stderr
+    assert "There is no skill 'fixx'. Did you mean fix?" in typo
     missing = program.run("skills", "info", "nobody")
     assert missing.returncode == 1 and "There is no skill 'nobody'." in missing.stderr
 
@@ -90,6 +92,10 @@ def test_validation(program: Program) -> None:
     assert [verdicts[name]["valid"] for name in ("good", "bad")] == [True, False]
     every = {each["name"]: each["valid"] for each in json_of(program, "validate")}
     assert every["good"] and not every["bad"] and every["code-review"]
+    named = program.run("skills", "validate", "good")
+    assert named.returncode == 0 and "Valid: 1 of 1 (good)." in named.stdout
+    assert "Valid: 1 of 1 (good)." in program.run("skills", "validate", str(good)).stdout
+    assert "Did you mean good?" in program.run("skills", "validate", "godo").stderr
     nothing = program.run("skills", "validate", str(program.project / "missing"))
     assert nothing.returncode == 1 and "is no directory" in nothing.stderr
 

@@ -17,7 +17,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk(tmp_path)
     file = tmp_path / "home" / ".claude" / "settings.json"
     file.parent.mkdir()
-    file.write_text(json.dumps({"env": {"A": "b"}, "enabledPlugins": {}}), encoding="utf-8")
+    file.write_text(json.dumps({"env": {"A": "b"}, "apiKeyHelper": "x"}), encoding="utf-8")
     return desk
 
 
@@ -25,7 +25,7 @@ async def test_it_is_shown_and_only_then_copied(desk: Desk) -> None:
     desk.open()
     shown = await desk.said("/import")
     assert "+ env.A  b" in shown
-    assert "- enabledPlugins: agent plugin install" in shown
+    assert "- apiKeyHelper: keys are kept" in shown
     assert shown.endswith("/import claude copies this.")
     assert not desk.own.exists()
     assert (await desk.said("/import claude")).endswith(f"Copied into {desk.own}")

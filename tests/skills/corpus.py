@@ -241,7 +241,12 @@ FIELDS = (
         "two in brackets",
         "argument-hint: [a] [b]",
         {"argument_hint": "[a] [b]"},
-        "no YAML",
+        valid=False,
+    ),
+    more(
+        "a bracket and words",
+        "argument-hint: [a]: what",
+        {"argument_hint": "[a]: what"},
         valid=False,
     ),
     more("a hint in quotes", 'argument-hint: "[a] [b]"', {"argument_hint": "[a] [b]"}),

@@ -210,11 +210,12 @@ def test_what_is_not_known_is_noted_with_the_nearest() -> None:
         "---\nname: a\ndisallowed: x\nback-ground: true\nwhenToUse: now\n---\n", KNOWN
     )
     assert read is not None
-    assert [tuple(note) for note in read.notes] == [
+    assert [(note.line, note.text) for note in read.notes] == [
         (3, "there is no field 'disallowed': ignored"),
         (4, "there is no field 'back-ground', did you mean background"),
         (5, "there is no field 'whenToUse', did you mean when_to_use"),
     ]
+    assert {note.fix for note in read.notes} == {""}  # its text says what to do
 
 
 def test_what_was_taken_as_text_is_noted_with_its_line() -> None:

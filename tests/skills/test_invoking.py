@@ -125,6 +125,34 @@ async def test_wide_rules_of_any_origin_permit_nothing(tmp_path: Path, place: st
         assert [e for e in made.seen.of(Noticed) if "too broad" in e.text]
 
 
+async def test_whoever_types_what_is_not_theirs_is_told_why(tmp_path: Path) -> None:
+    skill(tmp_path / "home", "rules", "Rules.\n", "user-invocable: false")
+    skill(tmp_path / "home", "rulez", "Rules.\n")
+    async with opened(tmp_path) as made:
+        commands = made.session.commands
+        assert "rules" not in {command.name for command in commands}
+        assert commands.nearest("rule") == "rulez"
+        outcome = await made.session.run_command("/rules")
+        assert isinstance(outcome, Problem)
+        assert "/rules is for the model" in plain(outcome.blocks[0])
+
+
+async def test_what_it_may_not_allow_is_said_in_one_line_that_names_it(tmp_path: Path) -> None:
+    allowed = "allowed-tools: Read, Grep, Bash(python3 *), Write, Bash(git log:*)"
+    skill(tmp_path / "home", "deploy", "Deploy.\n", allowed)
+    skill(tmp_path / "home", "look", "Look.\n", "allowed-tools: Read, Grep, Glob, TodoWrite")
+    async with opened(tmp_path, "say: 1", "say: 2") as made:
+        await turns(made, "/deploy")
+        told = [e.text for e in made.seen.of(Noticed)]
+        await turns(made, "/look")
+        after = [e.text for e in made.seen.of(Noticed)][len(told) :]
+    assert told == [
+        "/deploy: Bash(python3 *), Write are too broad to allow, so they still ask.",
+        "/deploy until your next message: allows Bash(git log:*)",
+    ]
+    assert after == []  # what is read in the project asks nobody anyway
+
+
 async def test_an_untrusted_projects_skill_acts_in_nothing(tmp_path: Path) -> None:
     hook = 'hooks:\n  PreToolUse:\n    - hooks: [{type: command, command: "touch hooked"}]'
     front = f"allowed-tools: Bash(mkdir made)\nmodel: other\neffort: max\n{hook}"

@@ -121,6 +121,23 @@ async def test_space_goes_through_the_ways_and_keeps_them(shelf: Shelf) -> None:
     assert shelf.changes == 4
 
 
+async def test_space_has_only_the_ways_that_differ(shelf: Shelf) -> None:
+    shelf.put("hers", front="disable-model-invocation: true\n")
+    shelf.put("its", front="user-invocable: false\n")
+    made = await shelf.open().listing()
+    told: list[str] = []
+    for name in ("hers", "hers", "its", "its", "its"):
+        row = next(row for row in made.rows() if row.label == name)
+        told.append(plain(said(await made.acts[0].run(row.id))[0]))
+    assert told == [
+        "hers is off: nobody can invoke it.",
+        "hers is on: yours to type, and the model is not told of it.",
+        "its is told to the model by its name alone; it is not to be typed.",
+        "its is off: nobody can invoke it.",
+        "its is told to the model with its description; it is not to be typed.",
+    ]
+
+
 async def test_what_others_say_stays(shelf: Shelf) -> None:
     shelf.put("deploy")
     shelf.own.write_text('{"skills": {"disabled": ["deploy"]}}', encoding="utf-8")

@@ -34,13 +34,10 @@ class SkillCommands:
 
     def now(self) -> Sequence[Command]:
         found = self._invoker.book.now()
-        return [
-            self._command(skill, found.called(skill))
-            for skill in found.every
-            if skill.said.user_invocable and self._invoker.book.show(skill) != "off"
-        ]
+        return [self._command(skill, found.called(skill)) for skill in found.every]
 
     def _command(self, skill: Skill, called: str) -> Command:
+        """Who types one that is off, or only the model's, is told so."""
         said = skill.said
         about = " ".join(said.description.split())[:SUMMARY] or f"The {skill.form} {skill.name}"
         whose = f" (for {skill.nested})" if skill.nested else ""
@@ -52,6 +49,7 @@ class SkillCommands:
             args=escaped(hint),
             aliases=others,
             source=skill.whose,
+            hidden=not said.user_invocable or self._invoker.book.show(skill) == "off",
             run=partial(self._run, skill),
         )
 

@@ -22,7 +22,7 @@ from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.skills.book import SkillBook
-from gatewright.skills.model import Show, SkillError
+from gatewright.skills.model import Said, Show, SkillError
 from gatewright.skills.shown.finding import found
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 from gatewright.tools.counted import counted
@@ -222,7 +222,8 @@ async def _cycled(shelf: SkillShelf, name: str, file: str) -> Outcome:
     if row is None or shelf.settings is None:
         return Problem.of("That is no skill that could be switched.")
     before = shelf.book.show(row.skill)
-    wanted = CYCLE[(CYCLE.index(before) + 1) % len(CYCLE)]
+    ways = _ways(row.skill.said)
+    wanted = ways[(ways.index(before) + 1) % len(ways)] if before in ways else "off"
     key = spelled((OVERRIDES, row.called))
     try:
         await shelf.settings.set(key, wanted)
@@ -232,7 +233,22 @@ async def _cycled(shelf: SkillShelf, name: str, file: str) -> Outcome:
     now = shelf.book.show(row.skill)
     if now != wanted:
         return Problem.of(f"{row.called} stays {now}: other settings say so. /config {OVERRIDES}")
-    return Say.text(f"{row.called} {SAID[now]}.")
+    return Say.text(f"{row.called} {_told(row.skill.said, now)}.")
+
+
+def _ways(said: Said) -> Sequence[Show]:
+    """Those that differ: what its own file forbids stays forbidden."""
+    if not said.model_invocable:
+        return ("on", "off")
+    return CYCLE if said.user_invocable else ("on", "name-only", "off")
+
+
+def _told(said: Said, now: Show) -> str:
+    if now == "off" or (said.model_invocable and said.user_invocable):
+        return SAID[now]
+    if not said.model_invocable:
+        return "is on: yours to type, and the model is not told of it"
+    return f"{SAID[now].partition(',')[0]}; it is not to be typed"
 
 
 def _edited(shelf: SkillShelf, name: str, file: str) -> Outcome:

@@ -28,9 +28,9 @@ OWN_MODELS = ("haiku", "sonnet", "opus")
 COPIED = (
     "permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks", "hooks",
     "mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "enableAllProjectMcpServers",
+    "enabledPlugins", "extraKnownMarketplaces",
 )  # fmt: skip
 NAMED: Mapping[str, str] = {
-    "enabledPlugins": "agent plugin install brings a plugin here",
     "apiKeyHelper": "keys are kept by agent login, or found in the environment",
     "sandbox": "compare it with the keys of `agent config schema` and set what you want",
 }

@@ -62,7 +62,7 @@ def info(name: Name, as_json: AsJson = False) -> None:
 @group.command()
 def validate(
     folders: Annotated[
-        list[str] | None, typer.Argument(help="Directories; without one all places.")
+        list[str] | None, typer.Argument(help="Directories or names; without one all places.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     as_json: AsJson = False,

@@ -121,15 +121,14 @@ def _listed(row: SkillRow) -> ListedSkill:
 
 
 def validated(folders: Sequence[Path]) -> Sequence[Verdict]:
-    """Of each directory, or of those in it; without any of all that are found here.
+    """Of each directory, of those in it, or of a skill by its name; without any of all that are
+    found here.
 
     Raises GatewrightError.
     """
     found: list[Path] = []
     for folder in folders:
-        if not folder.is_dir():
-            raise GatewrightError(f"{folder} is no directory.")
-        found += _skills_in(folder)
+        found += _skills_in(folder) if folder.is_dir() else (_called(folder),)
     if not folders:
         now = SkillsHere().book.last()
         hidden = (each.skill for each in now.shadowed)
@@ -137,6 +136,21 @@ def validated(folders: Sequence[Path]) -> Sequence[Verdict]:
         bad = [each.file.parent for each in now.diagnostics if each.file.name == SKILL]
         found = list(dict.fromkeys((*known, *bad)))
     return [_verdict(folder) for folder in found[:MOST]]
+
+
+def _called(path: Path) -> Path:
+    """The directory of a skill that its file or its name stands for. Raises GatewrightError."""
+    if path.name == SKILL and path.is_file():
+        return path.parent
+    if len(path.parts) > 1:
+        raise GatewrightError(f"{path} is no directory.")
+    book = SkillsHere().book
+    skill = book.last().find(path.name)
+    if skill is None:
+        raise GatewrightError(f"{path} is no directory. {book.refusal(path.name)}")
+    if skill.form != "skill":
+        raise GatewrightError(f"{path} is a command file, and no skill by the format.")
+    return skill.folder
 
 
 def _skills_in(folder: Path) -> Sequence[Path]:
