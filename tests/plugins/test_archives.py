@@ -163,6 +163,17 @@ def test_a_list_of_entries_costs_no_memory(tmp_path: Path) -> None:
     assert "more than" in zip_refused(bytes(1000) + end, tmp_path)
 
 
+def test_no_other_list_counts_than_the_one_that_was_measured(tmp_path: Path) -> None:
+    """Behind a small one the reader would find a large one, and take all of it into memory."""
+    count = 200
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, *[0] * 8, 1, *[0] * 6) + b"a"
+    listed = entry * count
+    large = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, len(listed), 0)
+    where = struct.pack("<4sLQL", b"PK\6\7", 0, len(listed), 1)
+    small = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(entry), 0, 0)
+    assert "zip64" in zip_refused(listed + large + where + small, tmp_path)
+
+
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.8])
 def test_one_that_ends_too_early(tmp_path: Path, part: float) -> None:
     data = tarball({"a": "1" * 5000})

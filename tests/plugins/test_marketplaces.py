@@ -222,6 +222,8 @@ class TestWhatIsAllowed:
         [
             ({"source": "github", "repo": "ME/Tools", "ref": "v1"}, False),
             ({"source": "git", "url": "ssh://git@github.com/me/tools"}, False),
+            ({"source": "git", "url": "https://github.com:443/me//tools/"}, False),
+            ({"source": "git", "url": "ssh://git@github.com:22/me/tools.git"}, False),
             ({"source": "github", "repo": "me/other"}, True),
             ({"source": "hostPattern", "hostPattern": "github"}, False),
             ({"source": "hostPattern", "hostPattern": "("}, False),

@@ -205,7 +205,8 @@ class TestARepository:
         assert said == "It took longer than 1 s."
 
     def test_this_machine_is_the_persons_to_name(self, server: MarketServer, into: Path) -> None:
-        for url in (server.git("one"), "/srv/repository"):
+        https, ssh = "https://localhost:8443/one.git", "me@127.0.0.1:one"
+        for url in (server.git("one"), "/srv/repository", https, ssh):
             assert "only you may name" in refused(GitSource(url), into, near=False)
         assert not server.asked
 

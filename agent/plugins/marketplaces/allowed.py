@@ -25,6 +25,7 @@ from gatewright.agent.plugins.sources.source import (
 from gatewright.agent.settings.schema import Settings
 
 PATTERNS = ("hostPattern", "pathPattern")
+_USUAL_PORT = re.compile(r":(?:22|80|443)$")
 REFUSED = "Your administrator allows no plugins from {0}."
 
 
@@ -75,8 +76,9 @@ def plain(url: str) -> str:
         host, mark, path = url.partition(":")
         rest = f"{host}/{path}" if mark else url
     host, _, path = rest.partition("/")
-    host = host.rpartition("@")[2].lower()
-    return f"{host}/{path.strip('/').removesuffix('.git')}".lower()
+    host = _USUAL_PORT.sub("", host.rpartition("@")[2]).rstrip(".")
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return f"{host}/{'/'.join(parts).removesuffix('.git')}".lower()
 
 
 def _path(source: Source) -> str:

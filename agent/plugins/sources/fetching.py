@@ -24,9 +24,11 @@ from gatewright.agent.plugins.sources.source import (
     NpmSource,
     Source,
     ZipSource,
+    host_of,
 )
 from gatewright.agent.plugins.sources.writing import TreeWriter, emptied
 from gatewright.agent.plugins.sources.zips import unzipped
+from gatewright.agent.providers.transport.address import on_loopback
 from gatewright.tools.system.git import Caller
 from gatewright.tools.system.gitfetch import kind_of
 
@@ -84,7 +86,9 @@ async def fetch(source: Source, into: Path, ways: Ways) -> Fetched:
 def _may_be_named(source: Source, ways: Ways) -> None:
     """A market from elsewhere says nothing about this machine but what lies in itself."""
     match source:
-        case GitSource(url=url) if not ways.near and kind_of(url) in ("file", "http"):
+        case GitSource(url=url) if not ways.near and (
+            kind_of(url) in ("file", "http") or on_loopback(host_of(source))
+        ):
             raise SourceError(f"{url} is on this machine, which only you may name.")
         case LocalSource(path=path) if ways.base is None and not path.startswith("/"):
             raise SourceError(f"{path} lies in its market's directory, and the market has none.")

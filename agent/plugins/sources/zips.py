@@ -15,7 +15,8 @@ from gatewright.agent.plugins.sources.limits import Limits, SourceError
 from gatewright.agent.plugins.sources.writing import TreeWriter
 
 _END: Final = b"PK\5\6"
-_TAIL: Final = 22 + 65535  # the last record with the longest comment
+_LARGE: Final = b"PK\6\7"  # another last record is elsewhere, whose numbers count instead
+_TAIL: Final = 20 + 22 + 65535  # where that is named, the last record with the longest comment
 _LIST: Final = 16 * 1024 * 1024
 _PIECE: Final = 256 * 1024
 _KINDS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -52,6 +53,8 @@ def _bounded(archive: Path, limits: Limits) -> None:
     at = tail.rfind(_END)
     if at < 0 or len(tail) - at < 22:
         raise SourceError("It is no zip archive.")
+    if tail[max(0, at - 20) :].startswith(_LARGE):
+        raise SourceError("It is an archive for more than an archive of a plugin may hold (zip64).")
     count, length = struct.unpack_from("<HI", tail, at + 10)
     if count > limits.files or length > _LIST:
         raise SourceError(f"It has more than {limits.files:,} files.")
