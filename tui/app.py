@@ -309,8 +309,8 @@ class AgentApp(App[int], inherit_bindings=False):
         return self._files.offer(query) if self._files is not None else ((), "")
 
     def refresh_files(self) -> None:
-        """Read the list again if it is old; returns at once."""
-        if self._files is None and self.repl.view.cwd:
+        """Read the list again if it is old, or of another place; returns at once."""
+        if self.repl.view.cwd and (self._files is None or self._files.root != self.folder()):
             self._files = Files(self.folder())
         if self._files is not None and self._files.stale:
             self.spawn(self._list_files(self._files))

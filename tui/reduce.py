@@ -50,6 +50,7 @@ Facts: TypeAlias = (
     | ev.QueueChanged
     | ev.Unconfined
     | ev.Moved
+    | ev.WorktreeChanged
     | ev.StreamSilent
 )
 
@@ -94,7 +95,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.ImagesDropped()
             | ev.InstructionsLoaded()
             | ev.DirectoryAdded()
-            | ev.WorktreeChanged()
             | ev.UnknownEvent()
         ):
             return view, ()
@@ -215,10 +215,12 @@ def _background(view: View, event: ev.TasksChanged) -> Reduced:
     return replace(view, ends=note, next_id=view.next_id + 1), (Appended(note),)
 
 
-def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
+def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case each
     match event:
         case ev.SessionStarted():
             return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
+        case ev.WorktreeChanged(cwd=cwd):
+            return replace(view, cwd=cwd or view.cwd)
         case ev.ModeChanged(mode=mode):
             return replace(view, mode=mode)
         case ev.ModelChanged(model=model):

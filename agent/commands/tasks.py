@@ -18,6 +18,7 @@ from gatewright.tools.protocol import Job
 
 WIDTH = 60
 SHOWN = 20
+NAMED = 8  # of those that were stopped at once
 COLUMNS = ("Type", "State", "For", "Tokens", "$", "Task", "Last line")
 NOTHING = "Nothing runs in the background."
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
@@ -108,21 +109,30 @@ async def _read(jobs: ListedJobs, id: str) -> Sequence[Block]:
 
 
 async def _stop(jobs: ListedJobs, id: str) -> Outcome:
-    if not any(row.running for row in jobs.rows() if row.id == id):
+    row = next((row for row in jobs.rows() if row.id == id), None)
+    if row is None or not row.running:
         return Say(())
     try:
-        return Say.text(await _stopped(jobs, id))
+        return Say.text(f"{_called(row)}: {await jobs.stop(id)}")
     except GatewrightError as error:
         return Problem.of(str(error))
 
 
 async def _stop_all(jobs: ListedJobs, id: str) -> Outcome:
     del id  # whichever the cursor is on
-    running = [row.id for row in jobs.rows() if row.running]
-    ended = await asyncio.gather(*(_stop(jobs, each) for each in running))
+    running = [row for row in jobs.rows() if row.running]
+    ended = await asyncio.gather(*(_stop(jobs, each.id) for each in running))
     if problem := next((each for each in ended if isinstance(each, Problem)), None):
         return problem
-    return Say.text(f"Stopped: {', '.join(running) or 'nothing ran'}.")
+    names = [_called(row) for row in running[:NAMED]]
+    if more := len(running) - len(names):
+        names.append(f"{more} more")
+    return Say.text(f"Stopped: {', '.join(names) or 'nothing ran'}.")
+
+
+def _called(row: TaskRow) -> str:
+    """As the list shows it: an agent's id is nowhere on the screen."""
+    return _cut(row.title.partition(": ")[0]) if row.agent else row.id
 
 
 async def _resume(jobs: ListedJobs, resume: Resume, id: str) -> Outcome:

@@ -136,7 +136,8 @@ class SessionTrees:
         host, record = self._host, opened.record
         self.current = record
         host.begins = place_in(opened, host.begins)
-        host.publish(WorktreeChanged(path=record.path, name=record.slug, branch=record.short))
+        branch, cwd = record.short, str(host.begins.cwd)
+        host.publish(WorktreeChanged(path=record.path, name=record.slug, branch=branch, cwd=cwd))
         host.base.mention(f"In the work tree {opened.text}")
         if host.joined.is_set() and (main := host.session.agent(MAIN)) is not None:
             main.settle(host.begins)
@@ -164,7 +165,7 @@ class SessionTrees:
         host.begins = host.around.where
         if (main := host.session.agent(MAIN)) is not None:
             main.settle(host.begins)
-        host.publish(WorktreeChanged(path=""))
+        host.publish(WorktreeChanged(path="", cwd=str(host.begins.cwd)))
         left = await (self.book.remove(record, agreed) if remove else self.book.leave(record))
         host.base.mention(left.text)
         return left

@@ -49,11 +49,15 @@ class Moved(Event, frozen=True, tag="moved"):
 
 
 class WorktreeChanged(Event, frozen=True, tag="worktree"):
-    """The main agent works in this tree from now on; an empty path is the person's checkout."""
+    """The main agent works in this tree from now on; an empty path is the person's checkout.
+
+    Either way it is in the directory `cwd` then.
+    """
 
     path: str
     name: str = ""
     branch: str = ""
+    cwd: str = ""
 
 
 class DirectoryAdded(Event, frozen=True, tag="directory_added"):

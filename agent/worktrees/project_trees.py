@@ -76,7 +76,8 @@ class Left(msgspec.Struct, frozen=True):
         if not self.kept:
             return f"The work tree {record.path} is removed, and its branch: nothing was in it."
         at = f"The work tree {record.path} stays, on branch {record.short}: {self.kept}."
-        return f"{at} {self.diffstat}".rstrip()
+        more = [part for part in self.diffstat.split(", ") if part not in self.kept]
+        return f"{at} {', '.join(more)}".rstrip()
 
 
 class Worktrees:

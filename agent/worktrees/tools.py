@@ -141,6 +141,16 @@ class LeaveWorktree(StructTool[Leave]):
         del where
         return "Leave the work tree", input.action
 
+    def view(self, input: Leave, result: ToolResult | None) -> Sequence[Block]:
+        if result is not None or (record := self._going.current) is None:
+            return ()
+        goes = f"The session goes on in {record.root}."
+        if input.action == "keep":
+            return (Text(f"{goes} {record.path} stays, on branch {record.short}."),)
+        if input.discard_changes:
+            return (Text(f"{goes} You are asked what becomes of {record.path}."),)
+        return (Text(f"{goes} {record.path} is removed if nothing would be lost with it."),)
+
     async def run(self, input: Leave, ctx: ToolContext) -> Run:
         record = self._going.current
         if record is None:

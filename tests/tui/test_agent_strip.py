@@ -163,6 +163,40 @@ async def test_x_clears_what_has_ended() -> None:
         await s.see("▸ ")
 
 
+async def test_what_has_ended_is_cleared_one_after_the_other_and_nobody_is_stopped() -> None:
+    async with stage(size=(100, 34)) as s:
+        for number in range(4):
+            child = start(s.session, number, background=True)
+            if number:
+                ends(s.session, child, status="failed")
+        await s.see("✗ verification")
+        await s.press("down")
+        s.clock.now += 2 * GUARD
+        await s.press("x")
+        await s.gone("✗ general-purpose")
+        await s.press("x", "x", "x")
+        await s.gone("✗ Plan")
+        await s.pilot.pause(2 * HOLD)
+        await s.see("▸ ◇ Explore")
+        assert s.session.stopped == []
+        assert s.app.repl.box.text == "", "none of it was the beginning of a message"
+        s.clock.now += 2 * GUARD
+        await s.press("x")
+        await s.until(lambda: s.session.stopped == [path(0)])
+
+
+async def test_two_quick_x_clear_the_only_row_and_write_nothing() -> None:
+    async with stage(size=(100, 34)) as s:
+        ends(s.session, start(s.session, 0, background=True), status="failed")
+        await s.see("✗ Explore")
+        await s.press("down")
+        s.clock.now += 2 * GUARD
+        await s.press("x", "x")
+        await s.gone("✗ Explore")
+        assert s.app.repl.box.text == ""
+        assert s.app.focused is s.app.repl.box
+
+
 async def test_r_resumes() -> None:
     async with entered() as s:
         await s.press("end", "r")

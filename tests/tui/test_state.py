@@ -437,3 +437,13 @@ def test_a_summary_can_be_read() -> None:
     assert "ctrl+o" in shown(expanded=False)[0]
     assert len(shown(expanded=False)) == 1
     assert shown(expanded=True)[1:] == ["Goal", "Mend the lease."]
+
+
+def test_where_the_session_works_follows_it_into_a_work_tree_and_back() -> None:
+    view, _ = play(ev.SessionStarted(model="m", mode="default", cwd="/p", app="1"))
+    view, _ = play(ev.WorktreeChanged(path="/p/t", name="t", branch="b", cwd="/p/t/src"), view=view)
+    assert view.cwd == "/p/t/src"
+    view, _ = play(ev.WorktreeChanged(path="", cwd="/p/src"), view=view)
+    assert view.cwd == "/p/src"
+    view, _ = play(ev.WorktreeChanged(path="/stored/before/it/had/one"), view=view)
+    assert view.cwd == "/p/src"

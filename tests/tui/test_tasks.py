@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gatewright.agent.commands.tasks import elapsed
+from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.tasks import elapsed, listing
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.access import MAIN
 from tests.fakes.commands import told
@@ -105,6 +106,28 @@ async def test_a_capital_x_stops_all_when_it_is_pressed_twice() -> None:
         await s.press("X")
         await s.see("Stopped: shell_2, shell_1.")
         assert all(job.stopped for job in jobs)
+
+
+class FakeAgent(FakeJob):
+    kind, tokens, cost = "agent", 10, 0.0
+
+    @property
+    def path(self) -> str:
+        return f"main/{self.title}"
+
+
+async def test_agents_that_were_stopped_are_named_as_the_list_names_them() -> None:
+    jobs = with_jobs(*(FakeAgent(f"scout-{n}: Explore, Look: at {n}") for n in range(10))).jobs
+    assert jobs is not None
+
+    async def resumed(agent: str) -> Outcome:
+        return Say.text(agent)
+
+    x, all_of_them, _ = listing(jobs, resumed, Say(())).acts
+    assert told(await x.run(jobs.rows()[0].id)) == "scout-9: stopped"
+    named = ", ".join(f"scout-{n}" for n in range(8, 0, -1))
+    assert told(await all_of_them.run("")) == f"Stopped: {named}, 1 more."
+    await jobs.close()
 
 
 async def test_rows_are_searched_and_sorted() -> None:

@@ -122,7 +122,8 @@ async def test_it_is_left_and_entered_again(tmp_path: Path, project: Path) -> No
     )
     async with desk(tmp_path, script, mode="bypassPermissions") as made:
         made.session.submit("go")
-        assert "1 file untracked: new.txt" in await made.finished("l")
+        left = await made.finished("l")
+        assert left.count("1 file untracked") == 1 and ": 1 file untracked: new.txt. You" in left
         assert await made.finished("p") == str(project)
         assert "It was there already" in await made.finished("a")
         asked = await made.asked()
@@ -131,9 +132,25 @@ async def test_it_is_left_and_entered_again(tmp_path: Path, project: Path) -> No
         assert "is removed" in await made.finished("d")
         await made.ended()
     assert not tree.exists()
-    assert [event.path for event in made.seen.events if isinstance(event, WorktreeChanged)] == [
-        str(tree), "", str(tree), "",
-    ]  # fmt: skip
+    went = [event for event in made.seen.events if isinstance(event, WorktreeChanged)]
+    assert [event.path for event in went] == [str(tree), "", str(tree), ""]
+    assert [event.cwd for event in went] == [str(tree), str(project), str(tree), str(project)]
+
+
+async def test_the_question_says_which_tree_is_left_and_what_becomes_of_it(
+    tmp_path: Path, project: Path
+) -> None:
+    script = ('call[l]: LeaveWorktree {"action": "remove"}', "say: done")
+    options = {"worktree": "t"}
+    async with desk(tmp_path, script, mode="acceptEdits", options=options) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        tree = project / ".gatewright/worktrees/t"
+        body = " ".join(str(block) for block in asked.ask.body)
+        assert f"goes on in {project}. {tree} is removed if nothing would be lost" in body
+        made.answer(asked, "once")
+        assert "is removed" in await made.finished("l")
+        await made.ended()
 
 
 async def test_nothing_is_discarded_where_nobody_is_there(tmp_path: Path, project: Path) -> None:

@@ -66,6 +66,7 @@ class Strip(Rows, can_focus=True):
         self._timer: Timer | None = None
         self._held: tuple[Timer, str, AgentRow] | None = None
         self._settled = 0.0
+        self._clearing = False  # the last key cleared a row: one more of them is no word
         self._chosen = ""  # the path of the row under the cursor
         self.entered = False
 
@@ -80,7 +81,7 @@ class Strip(Rows, can_focus=True):
         """Give it the keys; False while there is nothing."""
         if not self._rows or not self.display:
             return False
-        self.entered = True
+        self.entered, self._clearing = True, False
         self._stand_at(0)
         self.refresh_rows()
         self.focus()
@@ -139,6 +140,14 @@ class Strip(Rows, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         held, self._held = self._held, None
+        if held is not None and _clears(held[1], held[2]) and event.character == held[1]:
+            held[0].stop()
+            self.clear(held[2])
+            held, self._clearing = None, True
+            if not self.entered:  # it was the last one
+                event.stop()
+                event.prevent_default()
+                return
         if held is not None:
             held[0].stop()
             self._type(held[1])
@@ -151,6 +160,7 @@ class Strip(Rows, can_focus=True):
             event.prevent_default()
 
     def _handled(self, key: str, character: str) -> bool:
+        clearing, self._clearing = self._clearing, False
         if not self.entered:  # what was held has led back to the prompt
             if character and character.isprintable():
                 self.post_message(self.Typed(character))
@@ -162,6 +172,8 @@ class Strip(Rows, can_focus=True):
             self.leave()
         elif key == "enter":
             self._choose(self._rows[self._at()], "open")
+        elif clearing and self._clears_next(character):
+            pass
         elif character in LETTERS and self._clock() >= self._settled:
             self._held = self.set_timer(HOLD, self._give), character, self._rows[self._at()]
         elif character and character.isprintable():
@@ -183,6 +195,15 @@ class Strip(Rows, can_focus=True):
         self._chosen = self._rows[max(0, min(here + delta, len(self._rows) - 1))].path
         self.refresh_rows()
 
+    def _clears_next(self, character: str) -> bool:
+        """One row after the other may be cleared; whoever works is not stopped by the way."""
+        if LETTERS.get(character) != "stop" or self._clock() >= self._settled:
+            return False
+        self._clearing = True
+        if not (row := self._rows[self._at()]).lives:
+            self._choose(row, "stop")
+        return True
+
     def _give(self) -> None:
         if self._held is not None:
             (_, character, row), self._held = self._held, None
@@ -191,6 +212,7 @@ class Strip(Rows, can_focus=True):
     def _choose(self, row: AgentRow, act: str) -> None:
         if act == "stop" and not row.lives:
             self.clear(row)
+            self._clearing = self.entered
         else:
             self.post_message(self.Chosen(row, act))
 
@@ -218,3 +240,7 @@ class Strip(Rows, can_focus=True):
         room = 2 if height < SHORT else 4 if height < SMALL else ENTERED
         made = strip_rows(rows, self._asking, now, width, at=self._at(), room=room)
         return [*made, clip(line(Span(KEYS, "faint")), width)]
+
+
+def _clears(character: str, row: AgentRow) -> bool:
+    return LETTERS[character] == "stop" and not row.lives

@@ -71,7 +71,7 @@ class Files:
     """Paths below a root, relative; directories end with a slash."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._shown = _Listing()
         self._listed = 0.0
         self._pool: tuple[str, int, Sequence[str], Sequence[str]] = ("", 0, [], [])
@@ -107,12 +107,12 @@ class Files:
             self.indexing = False
 
     async def _list(self, listing: _Listing, grown: Callable[[], None]) -> None:
-        program = find_rg(self._root)
+        program = find_rg(self.root)
         self._missing = not program
         if not program:
             return
         told = 0.0
-        async with aclosing(_with_rg(program, self._root)) as pieces:
+        async with aclosing(_with_rg(program, self.root)) as pieces:
             async for files in pieces:
                 listing.add(files)
                 if time.monotonic() - told > TOLD:
