@@ -97,7 +97,7 @@ class Policy:
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
-        self._views = Views(
+        self.views = Views(
             self.current, self.rules, lambda scope: self._read({**self._texts(), "command": scope})
         )
         self._rules: RuleSet | None = None
@@ -204,10 +204,10 @@ class Policy:
         return with_closed(rules, self._config.own)
 
     def view(self, agent: str = MAIN) -> View:
-        return self._views.of(agent)
+        return self.views.of(agent)
 
     def forget(self, agent: str) -> None:
-        self._views.forget(agent)
+        self.views.forget(agent)
 
     def know(self, tool: str, row: Row) -> None:
         if tools_table.state(tool, row):

@@ -180,6 +180,8 @@ class Views:
         self._rules = rules
         self._build = build
         self._views: dict[str, View] = {}
+        self._begun: set[str] = set()
+        self._gone: set[str] = set()  # that are kept for those below them
 
     def of(self, agent: str) -> View:
         if (known := self._views.get(agent)) is not None:
@@ -194,8 +196,23 @@ class Views:
     def _above(self, agent: str) -> str:
         return modes.for_child(self.of(agent).mode)
 
+    def begins(self, agent: str) -> View:
+        """It starts or goes on: nothing of a run before is left."""
+        self._gone.discard(agent)
+        self._views.pop(agent, None)
+        self._begun.add(agent)
+        return self.of(agent)
+
+    def stands(self, agent: str) -> bool:
+        """Whether what it is bound by is known: it works, or one below it does."""
+        return agent in self._begun
+
     def forget(self, agent: str) -> None:
-        """The agent is gone, with all below it."""
-        for path in [each for each in self._views if each == agent or each.startswith(f"{agent}/")]:
-            if path != MAIN:
-                del self._views[path]
+        """The agent is gone; what it was bound by stays while one below it is there."""
+        if agent != MAIN:
+            self._gone.add(agent)
+        for path in sorted(self._gone, key=lambda path: -path.count("/")):
+            if not any(each.startswith(f"{path}/") for each in self._views):
+                self._views.pop(path, None)
+                self._begun.discard(path)
+                self._gone.discard(path)

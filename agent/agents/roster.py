@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Scope
+
 if TYPE_CHECKING:
     from gatewright.agent.agents.life import Life
 
@@ -36,10 +38,18 @@ class Member(msgspec.Struct, kw_only=True):
     worktree: str = ""
     mode: str = ""  # of the call that started it, for every run
     isolation: str = ""
+    scope: Scope | None = None  # what a skill that it works on forbids, in this process
 
     @property
     def running(self) -> bool:
         return self.status == "running"
+
+
+def _forbids(scope: Scope | None) -> Scope | None:
+    """What of it holds as long as the agent can go on; what it allows ends with the run."""
+    if scope is None:
+        return None
+    return msgspec.structs.replace(scope, allow=(), attachments=(), begin=None)
 
 
 class Roster:
@@ -62,6 +72,7 @@ class Roster:
             mode=order.mode,
             background=order.background,
             isolation=order.isolation,
+            scope=_forbids(order.scope),
         )
         if order.name:
             self._meant[order.owner, order.name] = life.id

@@ -102,12 +102,20 @@ def test_a_scope_grants_nothing_wide(tmp_path: Path, rule: str) -> None:
     assert not isinstance(decided(made, tmp_path, "main", "python x.py"), Allow)
 
 
-def test_an_agent_that_is_gone_is_forgotten_with_those_below_it(tmp_path: Path) -> None:
-    made = policy(tmp_path, "acceptEdits")
-    made.view(CHILD).keep("default")
-    made.view(f"{CHILD}/b").keep("default")
+def test_an_agent_that_is_gone_is_forgotten_once_nobody_is_below_it(tmp_path: Path) -> None:
+    made, below = policy(tmp_path, "acceptEdits"), f"{CHILD}/b"
+    made.views.begins(CHILD).keep("plan")
+    made.views.begins(below).enter(Scope(by="x", deny=("Bash(ls:*)",)))
     made.forget(CHILD)
-    assert made.view(CHILD).mode == made.view(f"{CHILD}/b").mode == "acceptEdits"
+    assert made.view(below).mode == "plan"
+    assert isinstance(decided(made, tmp_path, below, "ls"), Deny), "it has not ended"
+    made.views.begins(CHILD)
+    assert made.view(below).mode == "acceptEdits", "who started it goes on, with no mode of its own"
+    made.forget(CHILD)
+    assert made.views.stands(CHILD)
+    made.forget(below)
+    assert not made.views.stands(CHILD) and not made.views.stands(below)
+    assert isinstance(decided(made, tmp_path, below, "ls"), Allow)
 
 
 def test_what_a_scope_forbids_binds_those_below_it(tmp_path: Path) -> None:

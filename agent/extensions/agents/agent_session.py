@@ -25,6 +25,7 @@ from gatewright.agent.agents.stop_marks import StopMarks
 from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.agents.bounds import Bounds
 from gatewright.agent.extensions.agents.rights import Rights
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
@@ -74,6 +75,7 @@ class AgentSession:
         )
         self.crew = Crew(ports)
         self._rights = Rights(host, self._kinds, self.crew.roster, self._mode_of)
+        self._bounds = Bounds(host, self._kinds, self.crew, self._mode_of)
         self.mail = Mail(self.crew, self, self._tell_main)
         agent = AgentTool(self.crew, self)
         self.tools: dict[str, Tool[Any]] = {
@@ -104,27 +106,11 @@ class AgentSession:
             raise ToolFailure(refusal)
         found = self._kinds.find(name)
         assert found is not None
-        starts = self._starts(owner)
+        starts = self._bounds.starts(owner)
         if starts is not None and found.name not in starts:
             there = ", ".join(starts) or "none"
             raise ToolFailure(f"This agent may not start {found.name}. It may start: {there}.")
         return found
-
-    def _starts(self, owner: str) -> Sequence[str] | None:
-        """What that agent may start: what its own type says, and that of each above it.
-
-        None for everything. What a session as an agent is limited to binds that session alone.
-        """
-        if owner == MAIN:
-            return self._host.kind.starts if self._host.kind is not None else None
-        limits: list[tuple[str, ...]] = []
-        while (life := self.crew.lives.get(owner)) is not None:
-            if life.order.kind.starts is not None:
-                limits.append(life.order.kind.starts)
-            owner = life.order.parent
-        if not limits:
-            return None
-        return tuple(name for name in limits[0] if all(name in each for each in limits))
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
@@ -176,9 +162,21 @@ class AgentSession:
         return self._host.session.jobs_of(agent)
 
     def _spawn(self, spec: AgentSpec) -> AgentRun:
-        return self._host.session.spawn(spec)
+        try:
+            return self._host.session.spawn(spec)
+        except BaseException:
+            self._bounds.end(f"{spec.parent}/{spec.name}")
+            raise
 
     async def _opened(self, life: Life) -> Opened:
+        self._bounds.begin(life.path)
+        try:
+            return await self._made(life)
+        except BaseException:
+            self._bounds.end(life.path)
+            raise
+
+    async def _made(self, life: Life) -> Opened:
         host, order, kind = self._host, life.order, life.order.kind
         owner = host.session.agent(order.owner)
         effort = order.effort or kind.effort or (owner.models.effort if owner is not None else "")
@@ -330,6 +328,7 @@ class AgentSession:
             isolation=member.isolation or kind.isolation,
             worktree=member.worktree,
             stored=stored,
+            scope=member.scope,
         )
 
     def file(self, id: str) -> Path:
