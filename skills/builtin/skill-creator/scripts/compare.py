@@ -151,8 +151,9 @@ def run(made: Comparing, task: Task, *, has: bool) -> Run:
             shutil.copytree(place, kept)
             text = "\n".join(json.dumps(line) for line in lines)
             (kept / "answer.jsonl").write_text(text, encoding="utf-8")
-    result = next((line for line in lines if line.get("type") == "result"), {})
-    usage = result.get("usage") or {}
+    nothing: dict[str, Any] = {}
+    result = next((line for line in lines if line.get("type") == "result"), nothing)
+    usage: dict[str, Any] = result.get("usage") or nothing
     return Run(
         right=not outcome,
         used=uses(lines, made.name),
@@ -211,15 +212,13 @@ def judged(task: Task, lines: list[dict[str, Any]], place: Path, why: str) -> st
 def uses(lines: list[dict[str, Any]], name: str) -> bool:
     """Whether the model invoked the skill."""
     for line in lines:
-        content = (
-            (line.get("message") or {}).get("content") if line.get("type") == "assistant" else ()
-        )
-        for block in content if isinstance(content, list) else ():
-            said = block.get("input") or {}
-            if (
-                block.get("name") == "Skill"
-                and str(said.get("skill", "")).rpartition(":")[2] == name
-            ):
+        message: Any = line.get("message") or {}
+        content = message.get("content") if line.get("type") == "assistant" else []
+        blocks = cast("list[dict[str, Any]]", content if isinstance(content, list) else [])
+        for block in blocks:
+            said: dict[str, Any] = block.get("input") or {}
+            asked = str(said.get("skill", ""))
+            if block.get("name") == "Skill" and asked.rpartition(":")[2] == name:
                 return True
     return False
 
