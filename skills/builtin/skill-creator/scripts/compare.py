@@ -213,7 +213,7 @@ def uses(lines: list[dict[str, Any]], name: str) -> bool:
     """Whether the model invoked the skill."""
     for line in lines:
         message: Any = line.get("message") or {}
-        content = message.get("content") if line.get("type") == "assistant" else []
+        content: Any = message.get("content") if line.get("type") == "assistant" else []
         blocks = cast("list[dict[str, Any]]", content if isinstance(content, list) else [])
         for block in blocks:
             said: dict[str, Any] = block.get("input") or {}
