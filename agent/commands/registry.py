@@ -118,6 +118,16 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 CommandSource: TypeAlias = Callable[[], Sequence[Command]]
 
 
+class Looking:
+    """A source that can see whether it has others by now; then it says `changed` itself."""
+
+    def __init__(self, now: CommandSource, look: Callable[[], Awaitable[None]]) -> None:
+        self._now, self.look = now, look
+
+    def __call__(self) -> Sequence[Command]:
+        return self._now()
+
+
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True):
     """What can be named behind an @, besides files; where it is `open` the name goes on."""
 
@@ -148,6 +158,14 @@ class Commands:
         """A source says that it has other commands now."""
         self._fresh = False
         self.revision += 1
+
+    async def look(self) -> bool:
+        """A menu opens: whether there are others than before. Sources look beside the loop."""
+        before = self.revision
+        for source in tuple(self._sources):
+            if isinstance(source, Looking):
+                await source.look()
+        return self.revision != before
 
     def __iter__(self) -> Iterator[Command]:
         """Each under the name that leads to it, with the aliases that are its own."""

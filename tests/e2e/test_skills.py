@@ -140,3 +140,13 @@ def test_on_the_screen_it_asks_for_what_is_not_permitted(program: Program) -> No
         choose(terminal, "y")
         terminal.wait_for("All noted.")
     assert (program.project / "note.txt").read_text(encoding="utf-8") == "noted\n"
+
+
+def test_a_skill_that_is_written_meanwhile_is_in_the_menu_that_opens(program: Program) -> None:
+    with program.terminal("--model", "demo", "--trust") as terminal:
+        terminal.wait_for("Ask anything")
+        path = program.project / ".claude/skills/brandnew/SKILL.md"
+        path.parent.mkdir(parents=True)
+        path.write_text("---\ndescription: Written just now.\n---\nDo it.\n", encoding="utf-8")
+        terminal.send("/bran")
+        terminal.wait_for("/brandnew", "Written just now.")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from gatewright.agent.client.port import SessionClient
+from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.registry import Command, CommandContext, Looking
 from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
@@ -135,6 +138,29 @@ async def test_the_menu_completes_and_runs_commands() -> None:
         await s.type("plan")
         await s.press("enter")
         await s.see("Mode: plan")
+
+
+async def test_a_menu_that_opens_looks_once_for_commands_that_are_new() -> None:
+    async with stage() as s:
+        looks: list[int] = []
+
+        async def look() -> None:
+            looks.append(1)
+            s.app.talk.commands().changed()
+
+        def now() -> Sequence[Command]:
+            return [Command(name="newest", summary="Just there", run=done)] if looks else []
+
+        async def done(context: CommandContext) -> Outcome:
+            return Say.text(f"done {context.name}")
+
+        s.app.talk.commands().add(Looking(now, look))
+        await s.press("slash", "n", "e", "w", "e")
+        await s.see("/newest", "Just there")
+        assert looks == [1]
+        await s.press("escape", "ctrl+u")
+        await s.press("slash", "n")
+        await s.until(lambda: looks == [1, 1])
 
 
 async def test_the_menu_runs_what_is_under_the_cursor() -> None:

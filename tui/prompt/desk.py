@@ -45,6 +45,7 @@ class Desk:
         self._mentions: Sequence[Mention] = ()  # what servers offered last
         self._names = LookingUp(talk.mentions, talk.spawn, self._looked_up)
         self._stashed = ""
+        self._looked = False  # for commands that are new, since the menu opened
 
     def begin(self) -> None:
         """The session is there: list the files before they are asked for."""
@@ -103,14 +104,23 @@ class Desk:
         match kind:
             case "command":
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
+                if not self._looked:
+                    self._looked = True
+                    self._talk.spawn(self._look_again())
             case "file":
                 self._files.refresh_files()
                 self._offer_names()
                 self._names.want(self._word.text)
             case _:
                 self._menu.close()
+        self._looked = self._looked and kind == "command"
         self._box.menu_open = self._menu.open
         self._list_attached(row, column)
+
+    async def _look_again(self) -> None:
+        """Files of skills may be others by now: the menu that is open gets them, no key waits."""
+        if await self._talk.commands().look() and self._word.kind == "command" and self._menu.open:
+            self._menu.offer(command_choices(self._talk.commands(), self._word.text))
 
     def _looked_up(self, mentions: Sequence[Mention]) -> None:
         if mentions != self._mentions:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from gatewright.agent.commands.registry import Looking
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.skills.invoked import Invoked
@@ -99,7 +100,14 @@ class SessionSkills:
             self.look()
 
     def look(self) -> None:
-        if self.book.now() is not self._seen:  # the very same while nothing changed
+        self._take(self.book.now())
+
+    async def look_aside(self) -> None:
+        """Where a menu opens, which waits for no disk."""
+        self._take(await asyncio.to_thread(self.book.now))
+
+    def _take(self, now: Skills) -> None:
+        if now is not self._seen:  # the very same while nothing changed
             self.changed()
 
 
@@ -122,7 +130,10 @@ async def plug_skills(host: Host) -> Contribution:
 
     return Contribution(
         sources=(source, skills.telling),
-        commands=(lambda: skills_commands(skills), skills.commands.now),
+        commands=(
+            lambda: skills_commands(skills),
+            Looking(skills.commands.now, skills.look_aside),
+        ),
         prompt=(skills.telling.section,),
         announcements=(skills.telling.words,),
         folds=(
