@@ -138,3 +138,53 @@ def test_what_is_newer_is_told_once(program: Program, tmp_path: Path, policy: st
             with program.terminal("--model", "demo") as terminal:
                 terminal.wait_for("notes@tools 1.0.1 → 1.0.2")
             assert version_of(program) == version
+
+
+def test_what_a_project_names_is_fetched_after_a_yes(program: Program, tmp_path: Path) -> None:
+    with market_server(tmp_path) as server:
+        repository(market(tmp_path / "market"), {})
+        named = {
+            "extraKnownMarketplaces": {
+                "tools": {"source": {"source": "git", "url": server.git("market")}}
+            },
+            "enabledPlugins": {"notes@tools": True},
+        }
+        laid(program.project / ".gatewright", {"settings.json": json.dumps(named)})
+        done = program.run("-p", "hello", "--model", "demo", "--trust")
+        assert "agent plugin marketplace add tools" in done.stderr
+        assert "agent plugin install notes@tools" in done.stderr
+        with program.terminal("--model", "demo", "--trust", rows=40) as terminal:
+            terminal.wait_for("Add the marketplace tools?", "Nothing was fetched yet")
+            assert not server.asked, "neither by print mode nor before an answer"
+            terminal.press_until_gone("y", "Add the marketplace tools?")
+            terminal.wait_for("Fetch the plugin notes@tools?")
+            terminal.press_until_gone("y", "Fetch the plugin notes@tools?")
+            terminal.wait_for("Install the plugin notes?", "echo planted")
+            assert not (program.home / ".gatewright/plugins/lock.json").exists()
+            terminal.press_until_gone("y", "Install the plugin notes?")
+            terminal.wait_for("1 plugin: notes.")
+        assert [*lock(program)] == ["notes@tools"]
+        with program.terminal("--model", "demo", "--trust", rows=40) as terminal:
+            terminal.wait_for("Ask anything")
+            terminal.send("/plugin discover zzz\r")
+            terminal.wait_for("zzz")
+            assert "This project names" not in terminal.text()
+
+
+def test_what_a_project_names_may_be_refused_for_good(program: Program, tmp_path: Path) -> None:
+    with market_server(tmp_path) as server:
+        source = {"source": "git", "url": server.git("market")}
+        named = {
+            "extraKnownMarketplaces": {"tools": {"source": source}},
+            "enabledPlugins": {"notes@tools": True, "other@nowhere": True},
+        }
+        laid(program.project / ".gatewright", {"settings.json": json.dumps(named)})
+        with program.terminal("--model", "demo", "--trust", rows=40) as terminal:
+            terminal.wait_for("Add the marketplace tools?")
+            terminal.press_until_gone("x", "Add the marketplace tools?")
+            terminal.wait_for("the plugin other@nowhere, which is not installed")
+            assert "Fetch the plugin" not in terminal.text()
+        with program.terminal("--model", "demo", "--trust", rows=40) as terminal:
+            terminal.wait_for("the plugin other@nowhere, which is not installed")
+            assert "Add the marketplace" not in terminal.text()
+        assert not server.asked

@@ -162,12 +162,34 @@ class PluginPanel:
             found, file, wanted = typed(source, around.own_env, around.where.cwd), "", ""
 
         async def work() -> str:
-            adding = self.getting.adding
-            seen = await adding.add(found, self._replaces(source), file=file, name=wanted)
-            many = counted(len(seen.market.entries), "plugin")
-            return f"{seen.known.name} is added: {many}. /plugin shows them."
+            return await self._added(found, file, wanted or source, wanted)
 
         return self._start(work, f"{found.said()} is asked what it lists.")
+
+    async def _added(self, found: SourceOf, file: str, source: str, wanted: str) -> str:
+        adding = self.getting.adding
+        seen = await adding.add(found, self._replaces(source), file=file, name=wanted)
+        many = counted(len(seen.market.entries), "plugin")
+        return f"{seen.known.name} is added: {many}. /plugin shows them."
+
+    # what a project offers, and the person said yes to
+
+    def offers(self, raw: Any) -> str:
+        """Where such a marketplace is. Raises GatewrightError where it cannot be used."""
+        found, _ = self._offer(raw)
+        if why := self.getting.adding.allowed.refusal(found, self._host.around.own_env):
+            raise GatewrightError(why)
+        return found.said()
+
+    async def add_offered(self, name: str, raw: Any) -> str:
+        async with self._one:
+            found, file = self._offer(raw)
+            return await self._added(found, file, name, name)
+
+    async def fetch(self, id: str) -> Record:
+        """Of a marketplace that was added; asked about again with all that it is."""
+        async with self._one:
+            return (await self.getting.install(id, self._agreed)).record
 
     def refresh(self, name: str) -> str:
         every = self.getting.adding.markets.every()
