@@ -20,7 +20,7 @@ def with_closed(rules: RuleSet, own: OwnHome | None) -> RuleSet:
 
 
 def _closed(tool: str, own: OwnHome) -> tuple[Rule, ...]:
-    excepted = tuple(_literal(path).lstrip("/") for path in own.open())
+    excepted = tuple(_literal(path).lstrip("/") for path in own.excepted())
     return tuple(
         Rule(
             f"{tool}({path}/**)",

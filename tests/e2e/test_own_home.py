@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.transcript.upkeep import repair
-from gatewright.tools.system.home import HOME, PROJECT, Model, Row
+from gatewright.tools.system.home import HOME, PROJECT, Model, Row, Shown
 from tests.e2e.program import Program
 from tests.e2e.stage import say
 from tests.permissions.composed import ID, desk
@@ -154,7 +154,8 @@ def test_nothing_beside_a_closed_path_is_open() -> None:
     for rows in tops.values():
         if any(row.model is Model.NEVER for row in rows):
             left = [row for row in rows if row.model is not Model.NEVER]
-            assert all(row.model is Model.READS and row.path.endswith("/**") for row in left)
+            assert all(row.path.endswith("/**") for row in left)
+            assert {row.sandbox for row in left if row.model is Model.ASKS} <= {Shown.HIDDEN}
             assert all(row.path.count("/") > 1 for row in left), "the directory itself is closed"
         else:
             assert len({row.model for row in rows}) == 1

@@ -82,3 +82,23 @@ def test_a_project_that_is_a_plugin_can_be_worked_on(tmp_path: Path) -> None:
     assert tmp_path not in places
     assert {tmp_path / "skills", tmp_path / "hooks", tmp_path / ".mcp.json"} <= places
     assert set(running_in(made, tmp_path.parent)) == {tmp_path}
+
+
+async def test_what_a_plugin_keeps_is_asked_about_until_its_skill_is_at_work(
+    tmp_path: Path,
+) -> None:
+    linked(tmp_path)
+    plugins = tmp_path / "home" / ".gatewright" / "plugins"
+    token = write(plugins / "data" / "tidy@local" / "token", "TOKEN")
+    other = write(plugins / "data" / "other@local" / "token", "TOKEN")
+    own = {**ON, "permissions": {"allow": ["Skill(tidy:sweep)", "Skill(sweep)"]}}
+    script = (
+        call("early", "Read", file_path=str(token)), call("skill", "Skill", skill="tidy:sweep"),
+        call("late", "Read", file_path=str(token)), call("other", "Read", file_path=str(other)),
+        "say: ok",
+    )  # fmt: skip
+    async with desk(tmp_path, script, own=own, interactive=False) as made:
+        await turn(made, "go")
+        assert "outside the project" in await made.finished("early")
+        assert "TOKEN" in await made.finished("late")
+        assert "TOKEN" not in await made.finished("other")

@@ -93,7 +93,7 @@ HOME: Final = (
     Row("plugins/seen.json", "which trees proved to be the agreed ones", "program", _N),
     Row("plugins/aside/**", "what is being fetched", "program", _N),
     Row("plugins/users/**", "which versions sessions run from", "program", _N),
-    Row("plugins/data/**", "what plugins keep for themselves", "plugins", _R, _RO),
+    Row("plugins/data/**", "what plugins keep for themselves, tokens too", "plugins", _A),
     Row("logs/**", "logs and defects", "program", _N),
     Row("reports/**", "reports about defects", "program", _N),
     Row(
@@ -172,6 +172,17 @@ class OwnHome(msgspec.Struct, frozen=True):
             else:
                 found.extend(f"{home}/{place}" for home in self.spellings)
         return tuple(dict.fromkeys(each for path in found for each in _both(path)))
+
+    def excepted(self) -> tuple[str, ...]:
+        """What of a closed directory is not closed: what is open, and what can be asked about."""
+        closed = {row.path.partition("/")[0] for row in HOME if row.model is _N}
+        places = (
+            row.path.removesuffix("/**")
+            for row in HOME
+            if row.model is _A and row.path.partition("/")[0] in closed
+        )
+        asks = (f"{home}/{place}" for place in places for home in self.spellings)
+        return tuple(dict.fromkeys((*self.open(), *(each for p in asks for each in _both(p)))))
 
     def hidden(self, roots: Iterable[str]) -> tuple[str, ...]:
         """Real paths that the sandbox covers: all of it, and where a link of it leads.

@@ -24,7 +24,7 @@ from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.order import Order, by, scope_of
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.extensions.skills.values import values_of
-from gatewright.agent.plugins.parts import PluginParts
+from gatewright.agent.plugins.parts import Plugin, PluginParts
 from gatewright.agent.record.events import SkillInvoked
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.scopes import believed
@@ -224,9 +224,7 @@ class Invoker:
 
     async def _as_agreed(self, order: Order) -> None:
         """Of a plugin, which was agreed to as it is. Looked at once its text was read."""
-        plugins = part_of(self._host.brought, PluginParts)
-        plugin = plugins.find(order.skill.whose) if plugins is not None else None
-        if order.skill.origin == "plugin" and plugin is not None:
+        if (plugin := self._plugin_of(order.skill)) is not None:
             from gatewright.agent.plugins.gathering import unchanged  # noqa: PLC0415  lazy: 12 ms
 
             if not await asyncio.to_thread(unchanged, plugin):
@@ -234,6 +232,10 @@ class Invoker:
                     f"The files of the plugin {plugin.name} are others now: /reload-plugins, typed "
                     "by the person, looks at them again."
                 )
+
+    def _plugin_of(self, skill: Skill) -> Plugin | None:
+        plugins = part_of(self._host.brought, PluginParts) if skill.origin == "plugin" else None
+        return plugins.find(skill.whose) if plugins is not None else None
 
     def _variants(self, order: Order) -> Sequence[Content]:
         """Those of the same name for other directories: the bare name was said."""
@@ -285,7 +287,10 @@ class Invoker:
         if skill.form != "skill" or not skill.trusted or skill.origin == "mcp":
             return
         if skill.origin != "project":  # whose directory is read as all of the project
-            show(self._host.policy, skill.folder, part_of(self._host.brought, CommandSandbox))
+            sandbox = part_of(self._host.brought, CommandSandbox)
+            show(self._host.policy, skill.folder, sandbox)
+            if (plugin := self._plugin_of(skill)) is not None:
+                show(self._host.policy, plugin.data, sandbox)  # its texts name what it keeps
 
     def shown_again(self) -> None:
         """Those that were at work in the session that goes on."""
