@@ -127,11 +127,20 @@ async def test_a_cloud_without_a_key_says_so(name: str) -> None:
         open_provider(f"{name}/m", settings=settings, env={})
 
 
-async def test_bedrock_without_its_packages_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("boto3", "botocore"):
+@pytest.mark.parametrize(
+    ("name", "packages", "options"),
+    [
+        ("bedrock", ("boto3", "botocore"), {"region": "us-east-1"}),
+        ("vertex", ("google", "google.auth"), {"project": "p"}),
+    ],
+)
+async def test_a_cloud_without_its_packages_names_them(
+    name: str, packages: tuple[str, ...], options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in packages:
         monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
-    settings = {"bedrock": ProviderSettings(options={"region": "us-east-1"})}
-    provider = open_provider("bedrock/m", settings=settings, env={}).provider
+    settings = {name: ProviderSettings(options=options)}
+    provider = open_provider(f"{name}/m", settings=settings, env={}).provider
     with pytest.raises(ProviderError, match=r"gatewright\[clouds\]") as caught:
         async for _ in provider.stream(REQUEST):
             pass

@@ -37,10 +37,16 @@ def test_the_first_search_in_a_large_store_does_not_take_long(tmp_path: Path) ->
     results = b"".join(printed("x" * 8000) for _ in range(3))
     for number in range(800):
         (folder / f"s{number}.jsonl").write_bytes(spoken + results)
-    began = time.process_time()
-    assert len(search(tmp_path, "leaking")) == 50
-    took = time.process_time() - began  # 0.7; it was 5 with a look at every row per file
-    assert took < 4.0
+
+    def first() -> float:
+        for index in tmp_path.glob("state/search.sqlite*"):
+            index.unlink()
+        began = time.process_time()
+        assert len(search(tmp_path, "leaking")) == 50
+        return time.process_time() - began
+
+    # 0.35, twice that where others use the same core; 5 with a look at every row per file
+    assert any(first() < 0.9 for _ in range(5))
 
 
 @pytest.mark.parametrize("block", [1, 50, 1000, 1_000_000])

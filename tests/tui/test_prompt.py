@@ -462,6 +462,32 @@ async def test_a_first_listing_is_offered_while_it_grows(
     await files.refresh(lambda: pytest.fail("a later listing is offered when it is whole"))
 
 
+async def test_a_hundred_thousand_files_are_offered_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The paths come from a program that has them: of a listing, what we do is counted."""
+    paths = [f"pack{n % 97}/part{n % 1013}/module_{n}.py" for n in range(listing.MAX_FILES)]
+    (tmp_path / "paths").write_text("\n".join(paths) + "\n", encoding="utf-8")
+    lister = tmp_path / "rg"
+    lister.write_text('#!/bin/sh\nexec cat "${0%/*}/paths"\n', encoding="utf-8")
+    lister.chmod(0o700)
+    monkeypatch.setattr(listing, "find_rg", lambda root: str(lister))
+    files, seen = Files(tmp_path), list[tuple[float, int, str]]()
+    began = time.process_time()
+
+    def grown() -> None:
+        choices, note = files.offer("")
+        seen.append((time.process_time() - began, len(choices), note))
+
+    await files.refresh(grown)
+    found, note = files.offer("module_99999")
+    whole = time.process_time() - began  # 0.2; it was 3.9
+    first, count, told = seen[0]
+    assert (count, told) == (listing.SHOWN, "indexing files") and first < 0.25  # 0.002
+    assert [choice.label.rpartition("/")[2] for choice in found] == ["module_99999.py"]
+    assert not note and whole < 1.0
+
+
 def no_ripgrep(root: Path) -> str:
     return ""
 
