@@ -26,13 +26,18 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "logout": frozenset({""}),
     "import": frozenset({""}),
     "agents": frozenset({"new", "stop"}),
+    "skills": frozenset({"new"}),
+    "plugin": frozenset(
+        {"install", "uninstall", "enable", "disable", "update", "configure", "init"}
+    ),
+    "marketplace": frozenset({"add", "update", "remove"}),  # of `plugin`
     "mcp": frozenset({"add", "add-json", "remove", "approve", "reset-project-choices"}),
 }
 # Flags that give another agent more than this one has, and modes that do.
 FREEING: frozenset[str] = frozenset(
     {"-y", "--dangerously-skip-permissions", "--auto", "--auto-continue", "--enable-auto-mode",
      "--trust", "--allowedTools", "--allowed-tools", "--add-dir", "--settings",
-     "--mcp-config", "--agents", "--agent"}
+     "--mcp-config", "--agents", "--agent", "--plugin-dir"}
 )  # fmt: skip
 MODE_FLAGS: frozenset[str] = frozenset({"--mode", "--permission-mode"})
 _FREE_MODE = re.compile(r"bypass|auto|fullaccess|acceptedits|code|work")

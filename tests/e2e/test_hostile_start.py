@@ -240,4 +240,4 @@ def test_an_activated_environment_of_a_trusted_project_runs_when_it_was_approved
     assert "it-is-mine" in body
     denied = json.loads(done.stdout)["permission_denials"]
     assert [entry["tool_input"]["command"] for entry in denied] == ["ls"]
-    assert "would be one of its own" in body
+    assert "PATH leads to a stranger's ls" in body

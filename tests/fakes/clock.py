@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 from tests.fakes.waiting import PATIENCE
 
@@ -62,6 +63,24 @@ class FakeClock:
             await _settle()
         self._elapsed = target
         await _settle()
+
+
+class LoopTime:
+    """The time of the running loop, which from now on passes only as it is told."""
+
+    STEP = 0.5
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._now = float(math.ceil(loop.time()))
+        vars(loop)["time"] = lambda: self._now
+
+    async def passes(self, seconds: float) -> None:
+        """All that falls due meanwhile happens, in its order."""
+        end = self._now + seconds
+        while self._now < end:
+            self._now = min(end, self._now + self.STEP)
+            await _settle()
 
 
 async def _settle() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -169,6 +170,14 @@ def test_approving_makes_it_a_skill(tmp_path: Path) -> None:
         drafts.approve("release", skills, inside=tmp_path / "project", replace=False)
     drafts.approve("release", skills, inside=tmp_path / "project", replace=True)
     assert "Say so" in path.read_text(encoding="utf-8")
+
+
+def test_what_is_put_into_the_home_is_private(tmp_path: Path) -> None:
+    drafts, home = Drafts(tmp_path / "drafts"), tmp_path / "home"
+    drafts.save("release", GOOD)
+    drafts.approve("release", home / "skills", inside=None, replace=False)
+    made = (home, home / "skills", home / "skills" / "release")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700] * 3
 
 
 def test_none_is_put_outside_the_project_or_where_it_is_no_skill(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.plugins.tree import BadTree, copy_tree, remove_tree
 from gatewright.agent.settings.paths import CLAUDE, Places, claude_home
+from gatewright.tools.system import private
 from gatewright.tools.system.project import FOLDER
 from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 
@@ -55,7 +56,10 @@ def entries(places: Places, env: Mapping[str, str]) -> Iterator[Entry]:
 def bring(entry: Entry, way: Way) -> str:
     """Returns what was done. Raises SettingsError."""
     try:
-        entry.target.parent.mkdir(parents=True, exist_ok=True)
+        if entry.inside:
+            entry.target.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            private.folder(entry.target.parent)
         if entry.inside and not _within(entry.target.parent, entry.inside):
             told = "leads out of the project: nothing is put in"
             raise SettingsError(f"{entry.target.parent} {told}.")

@@ -11,6 +11,7 @@ import typer
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.subcommands.place import Scope, refuse_inside_session
 from gatewright.agent.subcommands.tell import give, tell
+from gatewright.tools.system import private
 
 group = typer.Typer(help="Skills and command files.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -104,7 +105,10 @@ def new(
     refuse_inside_session()
     try:
         text = new_skill(name, description, {"allowed-tools": tools})
-        path = write_skill(own_place(scope), name, text)
+        place = own_place(scope)
+        if scope is Scope.USER:
+            private.folder(place)
+        path = write_skill(place, name, text)
     except SkillError as error:
         raise GatewrightError(f"{error}.") from error
     if as_json:

@@ -101,7 +101,10 @@ class Drafts:
             raise DraftError(f"{name} is no skill yet: {fatal[0]}. Edit it first.")
         target = skills / name / SKILL
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            if inside is None:
+                private.folder(target.parent)
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
             if inside is not None and not _within(target.parent, inside):
                 raise DraftError(f"{target.parent} leads out of the project: nothing is put there.")
             if target.exists() and not replace:
