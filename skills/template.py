@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,11 +17,9 @@ from gatewright.skills.shell_words import ShellPlaces, placed
 
 COMMANDS = 50  # in one text
 MENTIONS = 20
-_COMMAND = re.compile(
-    r"(?P<fence>^[ \t]*```!(?P<first>[^\n`]*)\n(?P<lines>.*?)^[ \t]*```[ \t]*$)"
-    r"|(?<!\S)!`(?P<inline>[^`\n]+)`",
-    re.MULTILINE | re.DOTALL,
-)
+_INLINE = re.compile(r"(?<!\S)!`(?P<inline>[^`\n]+)`")
+_OPENS = re.compile(rf"(?P<fence>^[ \t]*```!(?P<first>[^\n`]*)\n)|{_INLINE.pattern}", re.MULTILINE)
+_CLOSES = re.compile(r"^[ \t]*```[ \t]*$", re.MULTILINE)
 _HOLE = (
     r"(?P<escaped>\\\$(?=\d|\{|[A-Za-z_]))"
     r"|\$ARGUMENTS\[(?P<index>\d{1,3})\]"
@@ -35,6 +34,14 @@ WRONG = (
 )
 _MENTION = re.compile(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))', re.MULTILINE)
 _ZERO_BASED = re.compile(r"(?<!\\)\$(?:0(?!\d)|ARGUMENTS\[)")
+
+
+class _Found(NamedTuple):
+    """A command as it is written, and where it stands."""
+
+    start: int
+    end: int
+    text: str
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,15 +81,12 @@ def render(template: str, given: Given) -> Rendered:
     pieces: list[str | Command] = []
     mentions: list[str] = []
     at = 0
-    for found in _COMMAND.finditer(template):
-        before = template[at : found.start()]
+    for found in _written(template):
+        before = template[at : found.start]
         mentions += filling.mentions(before)
         pieces.append(filling.text(before))
-        if (inline := found["inline"]) is not None:
-            pieces.append(filling.command(inline))
-        else:
-            pieces.append(filling.command(f"{found['first'].strip()}\n{found['lines']}".strip()))
-        at = found.end()
+        pieces.append(filling.command(found.text))
+        at = found.end
     mentions += filling.mentions(template[at:])
     pieces.append(filling.text(template[at:]))
     if given.arguments.strip() and not filling.used:
@@ -95,16 +99,30 @@ def unquotable(template: str, names: Sequence[str] = ()) -> Iterator[tuple[int, 
     values = {name: name for name in re.findall(r"\$\{([A-Z][A-Z_]*)\}", template)}
     given = Given(arguments="a b c d e f g h i", names=tuple(names), values=values)
     filling = _Filling(template, given)
-    for found in _COMMAND.finditer(template):
-        text = found["inline"] or f"{found['first'] or ''}\n{found['lines'] or ''}"
-        if wrong := filling.command(text).wrong:
-            yield template.count("\n", 0, found.start()) + 1, wrong
+    for found in _written(template):
+        if wrong := filling.command(found.text).wrong:
+            yield template.count("\n", 0, found.start) + 1, wrong
 
 
 def commands_of(template: str) -> Iterator[str]:
     """Those that it would run, as they are written: what people are shown before a yes."""
-    for found in _COMMAND.finditer(template):
-        yield found["inline"] or f"{found['first'].strip()}\n{found['lines']}".strip()
+    for found in _written(template):
+        yield found.text
+
+
+def _written(template: str) -> Iterator[_Found]:
+    """In one pass: where a fence is not closed no later one is, and none is looked for."""
+    opens, at = _OPENS, 0
+    while (found := opens.search(template, at)) is not None:
+        if opens is _INLINE or not found["fence"]:
+            at = found.end()
+            yield _Found(found.start(), at, found["inline"])
+        elif (close := _CLOSES.search(template, found.end())) is not None:
+            lines = template[found.end() : close.start()]
+            at = close.end()
+            yield _Found(found.start(), at, f"{found['first'].strip()}\n{lines}".strip())
+        else:
+            opens, at = _INLINE, found.start()
 
 
 def in_rule(rule: str, values: Mapping[str, str]) -> str:

@@ -112,8 +112,9 @@ def _text(path: Path, where: str) -> Iterator[Act]:
         yield _act("command in text", text, where)
     loose = [match[1] for match in _INLINE.finditer(body)]
     loose += [match[2].strip() for match in _FENCED.finditer(body)]
+    many = len(loose) + len(commands) > 2 * MOST  # so many that it will be refused
     for text in loose:
-        if not any(text in command for command in commands):
+        if many or not any(text in command for command in commands):
             yield _act("command in text", text, where)
     if read.said is not None:
         if rules := read.said.allowed_tools:

@@ -26,8 +26,9 @@ from gatewright.tools.system.exact import real_path
 NAME, DESCRIPTION, COMPATIBILITY = 64, 1_024, 500
 LONG_BODY = 500  # lines of a text that a model has to read at once
 SHOWN = 50  # warnings of one kind
-_LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^)\s>]+)")
-_CODE = re.compile(r"^(```|~~~).*?^\1[`~]*[ \t]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\[[^\]\n]{0,500}\]\(\s{0,20}<?([^)\s>]+)")
+_CODE = re.compile(r"`[^`\n]+`")
+_FENCES = ("```", "~~~")
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -117,13 +118,28 @@ def _about_text(file: Path, said: Said, body: str, at: int) -> Iterator[Diagnost
         yield Diagnostic(file, at, told, "Move details to files in references/.")
     if not body.strip():
         yield Diagnostic(file, at, "it has no text", "Say how the task is done.")
-    prose = _CODE.sub(lambda found: "\n" * found[0].count("\n"), body)
+    prose = _CODE.sub("", _unfenced(body))
     for found in list(_LINK.finditer(prose))[:SHOWN]:
         if wrong := _wrong_link(file.parent, found[1]):
             line = at + prose.count("\n", 0, found.start())
             yield Diagnostic(file, line, f"its link to {found[1][:80]} {wrong}", "Correct it.")
     for line, wrong in unquotable(body, said.arguments):
         yield Diagnostic(file, at + line - 1, wrong, "Put the argument between plain words.")
+
+
+def _unfenced(body: str) -> str:
+    """As many lines, those between fences empty."""
+    lines: list[str] = []
+    fence = ""
+    for line in body.split("\n"):
+        if not fence:
+            fence = next((mark for mark in _FENCES if line.startswith(mark)), "")
+            lines.append("" if fence else line)
+            continue
+        if line.startswith(fence) and not line.strip("`~ \t"):
+            fence = ""
+        lines.append("")
+    return "\n".join(lines)
 
 
 def _wrong_link(folder: Path, target: str) -> str:

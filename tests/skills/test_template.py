@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gatewright.skills.strict.verdict import checked
 from gatewright.skills.template import Command, Given, commands_of, in_rule, render, unquotable
 from tests.fakes.examples import many
 
@@ -160,3 +163,23 @@ def test_an_argument_stays_one_word(hold: str, texts: list[str]) -> None:
     ran = subprocess.run(["bash", "-c", lines], capture_output=True, check=True, cwd="/")
     expected = [word for text in texts for word in ("a", f"<{text}>", "z")]
     assert ran.stdout.decode().split("\0")[:-1] == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["```!\n" * 100_000, "x!`" * 130_000, "```! a\nb\n" * 50_000, "[" * 400_000]
+)
+def test_what_is_never_closed_costs_no_time(tmp_path: Path, text: str) -> None:
+    """A file of 400 kB that nobody trusts is looked through before the question of trust."""
+    began = process_time()
+    assert len(list(commands_of(text))) < 2
+    assert len(render(text, Given(arguments="a")).commands) < 2
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(f"---\nname: x\ndescription: d\n---\n{text}", encoding="utf-8")
+    checked(folder)
+    assert process_time() - began < 10
+
+
+def test_a_fence_that_is_not_closed_hides_no_command_before_or_in_it() -> None:
+    text = "```!\none\n```\n```! two\nx !`three`\n!`four`"
+    assert list(commands_of(text)) == ["one", "three", "four"]
