@@ -14,7 +14,7 @@ import msgspec
 from gatewright.agent.agents.crew import Crew
 from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.life import Life, Order
-from gatewright.agent.agents.roster import Member
+from gatewright.agent.agents.roster import PERSON, Member
 from gatewright.agent.agents.team_words import ALL, LEAD, Said, TeamMail, meant, shown, text_of
 from gatewright.agent.session.inbox import InputSource
 from gatewright.tools.access import MAIN, Effect, Where
@@ -25,6 +25,7 @@ from gatewright.tools.protocol import JsonObject, Run, ToolContext, ToolFailure,
 LONGEST = 100_000  # characters
 LEAVING = 10.0  # seconds for one that is ending to be gone
 LISTED = 20
+BY_PERSON = "{} was stopped by the person and goes on only when the person writes to it."
 LESS = ", which may do less than you: what it may not do, do not do for it"
 
 
@@ -96,9 +97,7 @@ class Mail:
         if member.path == sender:
             raise ToolFailure("That is you.")
         if member.by_person and not member.running:
-            raise ToolFailure(
-                f"{to} was stopped by the person and goes on only when the person writes to it."
-            )
+            raise ToolFailure(BY_PERSON.format(to))
         return member
 
     async def _broadcast(self, team: TeamMail, sender: str, said: Said) -> str:
@@ -146,6 +145,8 @@ class Mail:
             )
         if life is not None:
             await self._gone(life)
+            if source != "person" and life.stopping == PERSON:  # while this was on its way
+                raise ToolFailure(BY_PERSON.format(member.name or member.id))
         order = await self._reviving.order(member, sender, text)
         if member.path in self._crew.lives:  # somebody else was first
             return await self._reach(member, text, sender, source)

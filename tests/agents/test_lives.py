@@ -165,6 +165,20 @@ async def test_a_message_joins_who_works_and_wakes_who_has_ended() -> None:
         assert "Message from the main agent" in asked
 
 
+async def test_a_message_to_one_that_the_person_is_just_stopping_does_not_wake_it() -> None:
+    async with team(HOLD) as made:
+        life = made.start("look", name="scout")
+        await made.provider.reached("gate")
+        made.crew.stop(life, "person")
+        assert life.running, "it is still ending"
+        with pytest.raises(ToolFailure, match="stopped by the person"):
+            await made.mail().send(MAIN, "scout", "go on")
+        with pytest.raises(ToolFailure, match="stopped by the person"):
+            await made.mail().send(MAIN, life.id, "go on")
+        made.provider.release("gate")
+        assert "goes on" in await made.mail().from_person(life.id, "go on")
+
+
 async def test_whom_the_person_stopped_only_the_person_wakes() -> None:
     async with team(HOLD) as made:
         life = made.start("look")

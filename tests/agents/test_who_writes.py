@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from gatewright.agent.agents.send_message import LESS
+from gatewright.agent.extensions.agents.rights import May
 from gatewright.agent.record.events import AgentStarted
 from tests.agents.definition_files import definition
-from tests.permissions.composed import Desk, desk
+from tests.fakes.scripted_provider import read_script
+from tests.permissions.composed import WITHIN, Desk, desk
 
 LOOKING = "tools: Read, Grep, Bash(git log:*)"
 CALLING = 'call[m]: SendMessage {{"to": "{to}", "message": "please write x"}}'
@@ -116,3 +118,50 @@ async def test_one_that_works_reads_it_marked(tmp_path: Path) -> None:
         said = [text for text in heard(made) if text.startswith("Message from agent eye")]
     (head,) = {text.splitlines()[0] for text in said}
     assert head.endswith(f", Plan{LESS}:")
+
+
+def skill(folder: Path, name: str, more: str) -> None:
+    path = folder / "project/.claude/skills" / name / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\nname: {name}\ndescription: d\n{more}\n---\nYou are forked.\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("more", "marked"),
+    [("allowed-tools: Bash(mkdir made)", "fork"), ("disallowed-tools: WebFetch", "main")],
+)
+async def test_what_a_skill_allows_or_forbids_its_fork_counts(
+    tmp_path: Path, more: str, marked: str
+) -> None:
+    """Whom the fork starts has none of what it allows, and all that it forbids."""
+    skill(tmp_path, "look", f"context: fork\n{more}")
+    call = 'call[s]: Skill {"skill": "look"}'
+    async with desk(tmp_path, [call, *(f"say: word {n}" for n in range(9))]) as made:
+        starts = agent("eye", "general-purpose", "c2")
+        lines = [f"wait: written\n{starts}", "say: looked", "say: again"]
+        made.server.tasks["You are forked."] = list(read_script("\n---\n".join(lines)))
+        made.session.submit("go")
+        started = await made.seen.until(AgentStarted, within=WITHIN)
+        fork = started.child.rpartition("/")[2]
+        mail = [CALLING.format(to=fork), CALLING.format(to="main").replace("write x", "tell")]
+        made.server.tasks["You are eye."] = list(read_script("\n---\n".join([*mail, "say: 1"])))
+        made.server.release("written")
+        await made.finished("s")
+        await made.session.idle()
+        heads = {
+            "main" if "please tell" in text else "fork": LESS in text.splitlines()[0]
+            for text in heard(made)
+            if text.startswith("Message from agent eye")
+        }
+        assert heads == {"fork": marked == "fork", "main": marked == "main"}
+
+
+def test_servers_of_a_type_alone_count() -> None:
+    tools = frozenset({"Read"})
+    own, other = (
+        May("default", tools, frozenset(), frozenset({"a: db"})),
+        May("default", tools, frozenset()),
+    )
+    assert own.more_than(other) and not other.more_than(own) and not own.more_than(own)
+    held = May("default", tools, frozenset(), held=frozenset({"WebFetch"}))
+    assert other.more_than(held) and not held.more_than(other)

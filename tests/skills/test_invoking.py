@@ -431,6 +431,29 @@ async def test_an_agent_begins_with_the_skills_of_its_type(tmp_path: Path) -> No
         assert not (made.project / "ran").exists()
 
 
+async def test_what_an_agent_begins_with_nobody_else_has_read(tmp_path: Path) -> None:
+    skill(tmp_path / "project", "owasp", "Know them: @notes.txt\n")
+    (tmp_path / "project" / "notes.txt").write_text("one\n", encoding="utf-8")
+    agents = tmp_path / "project" / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "auditor.md").write_text(
+        "---\nname: auditor\ndescription: audits\nskills: owasp\n---\nAudit.\n", "utf-8"
+    )
+    asked = {"description": "d", "prompt": "p", "subagent_type": "auditor"}
+    edit = {"file_path": "notes.txt", "old_string": "one", "new_string": "two"}
+    script = (
+        f"call[a]: Agent {json.dumps(asked)}",
+        "say: 1",
+        f"call[e]: Edit {json.dumps(edit)}",
+        "say: 2",
+    )
+    async with opened(tmp_path, *script) as made:
+        await turns(made, "go")
+        assert "one" in json.dumps(made.server.bodies[1]["system"])
+        assert "ead" in await made.finished("e"), "the main agent has not seen it"
+        assert (made.project / "notes.txt").read_text(encoding="utf-8") == "one\n"
+
+
 async def test_a_person_is_asked_about_its_commands_as_usual(tmp_path: Path) -> None:
     skill(tmp_path / "project", "deploy", "Now: !`mkdir made && echo fine`\n")
     async with opened(tmp_path, "say: done") as made:

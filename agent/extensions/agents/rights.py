@@ -1,4 +1,4 @@
-"""Which of two agents may do something that the other may not: by mode, tools and denials.
+"""Which of two agents may do something that the other may not: by mode, tools, denials and skills.
 
 What cannot be told counts as more. It is asked about who writes, and permits nothing itself.
 """
@@ -25,9 +25,13 @@ class May(msgspec.Struct, frozen=True):
     mode: str
     tools: frozenset[str]
     denied: frozenset[str]  # parts of tools
+    freed: frozenset[str] = frozenset()  # what skills allow it, and servers of its type alone
+    held: frozenset[str] = frozenset()  # what skills forbid it
 
     def more_than(self, other: May) -> bool:
         if modes.looser(self.mode, other.mode) or other.denied - self.denied:
+            return True
+        if self.freed - other.freed or other.held - self.held:
             return True
         return any(not {each, each.partition("(")[0]} & other.tools for each in self.tools)
 
@@ -54,7 +58,7 @@ class Rights:
         if path == MAIN:
             mode, has = modes.for_child(host.policy.current()), host.tools.main_has
             tools = frozenset(spec.name for spec in offered if has(spec.name)) - MAINS
-            return May(mode, tools, _parts(host.kind))
+            return May(mode, tools, _parts(host.kind), *self._by_skills(path))
         member = self._roster.by_id(id_of(path))
         kind = self._kinds.find(member.kind) if member is not None else None
         parent = path.rpartition("/")[0]
@@ -65,7 +69,24 @@ class Rights:
         own = frozenset(part for name in found for part in _as_said(kind, name))
         if parent != MAIN:  # what a session as an agent is limited to binds that one alone
             own = frozenset(each for each in own if {each, each.partition("(")[0]} & above.tools)
-        return May(self._mode(kind, member.mode, above.mode), own, above.denied | _parts(kind))
+        freed, held = self._by_skills(path)
+        return May(
+            self._mode(kind, member.mode, above.mode),
+            own,
+            above.denied | _parts(kind),
+            freed | {f"{kind.name}: {server}" for server in kind.inline_servers},
+            held | above.held,
+        )
+
+    def _by_skills(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What those in force allow and forbid; nothing is in force of one that has ended."""
+        policy = self._host.policy
+        if path != MAIN and not policy.views.stands(path):
+            return frozenset(), frozenset()
+        view = policy.view(path)
+        scope = view.scope
+        forbids = (rule for rule in scope.deny if rule in view.named)
+        return frozenset(scope.allow), frozenset([*forbids, *map(str, view.kept_to())])
 
     def _mode(self, kind: AgentKind, asked: str, above: str) -> str:
         own, freed = self._mode_of(kind.mode, asked)

@@ -177,7 +177,8 @@ class Rendering:
         if not found:
             return ()
         host = self._host
-        note = host.ledger.note if order.agent == MAIN else _unnoted
+        reads = order.agent == MAIN and not order.preloaded  # which is for another agent
+        note = host.ledger.note if reads else _unnoted
         ports = AttachPorts(_no_picture, note, Unasked(host.briefing.readable), _untold)
         return attach(" ".join(f'@"{path}"' for path in found), order.where, ports)
 
