@@ -431,6 +431,30 @@ async def test_an_agent_begins_with_the_skills_of_its_type(tmp_path: Path) -> No
         assert not (made.project / "ran").exists()
 
 
+async def test_nobody_begins_with_a_skill_that_would_be_asked_about(tmp_path: Path) -> None:
+    skill(tmp_path / "project", "owasp", "Know the ten.\n")
+    for whose in ("home/.gatewright", "project/.claude"):
+        agents = tmp_path / whose / "agents"
+        agents.mkdir(parents=True)
+        name = "mine" if whose.startswith("home") else "theirs"
+        (agents / f"{name}.md").write_text(
+            f"---\nname: {name}\ndescription: audits\nskills: owasp\n---\nAudit.\n", "utf-8"
+        )
+    calls = (
+        {"description": "d", "prompt": "p", "subagent_type": name} for name in ("mine", "theirs")
+    )
+    script = (f"call[{n}]: Agent {json.dumps(asked)}" for n, asked in enumerate(calls))
+    one, other = script
+    async with opened(tmp_path, one, "say: 1", other, "say: 2", "say: 3", trust=False) as made:
+        await turns(made, "go")
+        assert len(made.seen.of(AgentStarted)) == 2
+        assert not any("Know the ten." in json.dumps(body) for body in made.server.bodies)
+        told = [e.text for e in made.seen.of(Noticed)]
+        for name in ("mine", "theirs"):
+            why = f"{name} begins without the skill owasp: it comes from a project that is not"
+            assert any(why in text for text in told)
+
+
 async def test_what_an_agent_begins_with_nobody_else_has_read(tmp_path: Path) -> None:
     skill(tmp_path / "project", "owasp", "Know them: @notes.txt\n")
     (tmp_path / "project" / "notes.txt").write_text("one\n", encoding="utf-8")

@@ -142,8 +142,13 @@ class Invoker:
         return Begun(before=tuple(before), told=tuple(told))
 
     async def preloaded(self, name: str) -> str:
-        """The text that an agent begins with. Raises ToolFailure: there is none of that name."""
+        """The text that an agent begins with. Raises ToolFailure saying why there is none.
+
+        Nobody is asked about it, so what would be asked about is not there.
+        """
         skill = self._found(name)
+        if not skill.trusted:
+            raise ToolFailure("it comes from a project that is not trusted.")
         order = replace(self.order(skill, "", "preloaded"), preloaded=True)
         main = self._host.session.agent(MAIN)
         assert main is not None
