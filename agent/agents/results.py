@@ -117,10 +117,8 @@ def told_end(life: Life) -> str:
         lines += ["Report:", told_as_data(said[:NOTICED]) + more]
     lines += _besides(life)
     found = data(life)
-    lines.append(
-        f"Used: {found['totalTokens']:,} tokens, {life.tools} calls, {life.seconds:.0f} s, "
-        f"${life.cost:.4f}"
-    )
+    tokens, calls = f"{found['totalTokens']:,} tokens", _calls(life.tools)
+    lines.append(f"Used: {tokens}, {calls}, {life.seconds:.0f} s, ${life.cost:.4f}")
     lines.append(f"agentId: {life.id}. {SEND}")
     return "\n".join(lines)
 
@@ -138,10 +136,14 @@ def _besides(life: Life) -> list[str]:
     lines: list[str] = []
     if life.refused:
         each = "; ".join(map(in_line, life.refusals))
-        lines.append(f"Refused to it: {life.refused} calls. {each}")
+        lines.append(f"Refused to it: {_calls(life.refused)}. {each}")
     if life.left:
         lines.append(f"Its own work was stopped with it: {'; '.join(map(in_line, life.left))}")
     if life.worktree:
         changed = f" {in_line(life.diff)}" if life.diff else ""
         lines.append(f"Its changes are in {life.worktree}, branch {life.branch}.{changed}")
     return lines
+
+
+def _calls(count: int) -> str:
+    return "1 call" if count == 1 else f"{count:,} calls"

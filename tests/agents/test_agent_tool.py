@@ -213,7 +213,7 @@ async def test_twenty_of_one_message_with_mixed_ends(tmp_path: Path) -> None:
         assert [event.data.get("status") for event in done] == [mixed(n)[0] for n in range(20)]
         assert [event.ok for event in done] == [mixed(n)[0] != "failed" for n in range(20)]
         refused = [await opened.finished(f"c{n}") for n in range(4, 20, 6)]
-        assert all("Refused to it: 1 calls. Bash mkdir m" in text for text in refused)
+        assert all("Refused to it: 1 call. Bash mkdir m" in text for text in refused)
         dear, errors = 3, 7  # of twenty; a rate limit is asked again
         usual = len(opened.server.bodies) - dear - errors
         assert opened.session.spent.usage.input == 900_000 * dear + 10 * usual

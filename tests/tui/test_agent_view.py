@@ -51,6 +51,19 @@ async def test_it_shows_what_was_and_what_comes() -> None:
         await s.see("● Read  store.py", "12 lines")
 
 
+async def test_what_an_agent_waits_for_stands_above_its_view() -> None:
+    """Whoever opens it then sees no more of that in it."""
+    async with watched() as s:
+        waits = ev.AgentProgressed(
+            child=path(0), state="waits for the server", target="", phase="waiting"
+        )
+        s.session.publish(waits, agent=path(0))
+        await s.see("waits for the server ──")
+        goes = ev.AgentProgressed(child=path(0), state="answering", target="", phase="running")
+        s.session.publish(goes, agent=path(0))
+        await s.gone("waits for the server ──")
+
+
 async def test_escape_goes_back_to_the_same_place_and_keeps_nothing() -> None:
     async with stage() as s:
         prose(s.session)

@@ -192,7 +192,8 @@ def _head(row: AgentRow | None, width: int) -> list[Line]:
         return []
     back = " esc goes back"
     label = cells.fit(one_line(row.label), width // 3)
-    told = "" if row.lives else f" {row.state}"
+    doing = one_line(row.doing) if row.state == "waiting" else ""  # else it is seen below
+    told = f" {cells.fit(doing or row.state, width // 3)}" if doing or not row.lives else ""
     room = max(0, width - cells.width(label + back + told) - 9)
     task = cells.fit(one_line(row.task), room)
     rule = "─" * max(1, room - cells.width(task) + 1)
