@@ -10,6 +10,7 @@ from gatewright.agent.record.events import AgentFinished, AgentStarted
 from tests.agents.test_who_writes import agent, define, heard
 from tests.fakes.scripted_provider import read_script
 from tests.permissions.composed import WITHIN, Desk, desk
+from tests.worktrees.ground import Checkout
 
 TWO = agent("two", "general-purpose", "c2")
 WRITE = 'call[w]: Write {"file_path": "made.txt", "content": "x"}'
@@ -73,9 +74,22 @@ async def test_it_does_not_go_on_where_that_type_is_gone(tmp_path: Path) -> None
         await made.finished("c1")
         (tmp_path / "project/.claude/agents/narrow.md").unlink()
         made.server.release("gone")
-        await made.seen.until(
-            AgentFinished, where=lambda e: e.name == "two", count=2, within=WITHIN
-        )
-        ended = made.seen.of(AgentFinished)[-1]
-        assert "the type narrow, which is not there any more" in str(ended)
+        assert "the type narrow, which is not there any more" in await made.finished("m")
         assert not (tmp_path / "project/made.txt").exists()
+
+
+async def test_it_does_not_leave_the_work_tree_of_who_started_it(tmp_path: Path) -> None:
+    at = Checkout(tmp_path)
+    before = at.state()
+    isolated = agent("one", "general-purpose", "c1", isolation="worktree")
+    inside = WRITE.replace("made.txt", "kept.txt")
+    async with desk(tmp_path, [isolated, CALL, *WORDS], mode="bypassPermissions") as made:
+        play(made, one=(TWO, "say: one is done"))
+        play(made, two=(inside, "say: two is done", WRITE, "say: tried"))
+        made.session.submit("go")
+        said = await made.finished("m")
+        assert "the work tree of one, which has ended: have that one go on" in said
+        await made.session.idle()
+    assert at.state() == before
+    (tree,) = (at.root / ".gatewright/worktrees").iterdir()
+    assert (tree / "kept.txt").exists() and not (tree / "made.txt").exists()

@@ -311,21 +311,20 @@ class AgentSession:
         except GatewrightError as error:
             raise ToolFailure(f"{member.id} cannot go on: {error}") from error
         taken = self.crew.living(member.name) if member.name else None
-        main = self._host.session.agent(MAIN)
-        assert main is not None
+        isolation = member.isolation or kind.isolation
         return Order(
             id=member.id,
             owner=owner,
             parent=member.path.rpartition("/")[0],
             kind=kind,
             prompt=prompt,
-            where=main.where,
+            where=self._bounds.where(member.path, isolated=bool(isolation or member.worktree)),
             description=member.description,
             name="" if taken is not None else member.name,
             model=member.model,
             background=True,
             mode=member.mode,
-            isolation=member.isolation or kind.isolation,
+            isolation=isolation,
             worktree=member.worktree,
             stored=stored,
             scope=member.scope,

@@ -1,4 +1,4 @@
-"""What binds an agent besides its own type: all that stand above it, working or not.
+"""What binds an agent besides its own type: all that stand above it, working or not, and where.
 
 Who started it may have ended before it goes on; what that one was held to binds it again. Where it
 cannot be told any more the agent does not go on.
@@ -14,7 +14,7 @@ from gatewright.agent.agents.lineage import id_of
 from gatewright.agent.agents.own_tools import held_to
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.session.scopes import believed
-from gatewright.tools.access import MAIN
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import ToolFailure
 
 
@@ -46,6 +46,31 @@ class Bounds:
         if not limits:
             return None
         return tuple(name for name in limits[0] if all(name in each for each in limits))
+
+    def where(self, path: str, *, isolated: bool) -> Where:
+        """Where it goes on: with who started it, as far as that is there. Raises ToolFailure.
+
+        It never leaves another one's work tree for the person's checkout.
+        """
+        starter = path.rpartition("/")[0]
+        while starter not in ("", MAIN) and not isolated:
+            if (agent := self._host.session.agent(starter)) is not None:
+                return agent.where
+            member = self._crew.roster.by_id(id_of(starter))
+            if (
+                member is None
+                or member.isolation
+                or member.worktree
+                or self._kind(starter).isolation
+            ):
+                called = id_of(starter) if member is None else member.name or member.id
+                raise ToolFailure(
+                    f"It worked in the work tree of {called}, which has ended: have that one go on."
+                )
+            starter = starter.rpartition("/")[0]
+        main = self._host.session.agent(MAIN)
+        assert main is not None
+        return main.where
 
     def begin(self, path: str) -> None:
         """Before anything of its run. Raises ToolFailure: what binds it is not known any more."""
