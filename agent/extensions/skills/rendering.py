@@ -6,12 +6,14 @@ Only the template says what is run or attached; whatever comes of that is put in
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
+from gatewright.agent.agents.inert_text import BROKEN
 from gatewright.agent.context.attachments import AttachPorts, attach
 from gatewright.agent.context.readable import Readable
 from gatewright.agent.extensions.host import Host
@@ -38,6 +40,7 @@ from gatewright.tools.system.exact import real_path
 TEXT = 100_000  # characters of a body
 SIDE_BY_SIDE = 4
 SECONDS = 120.0
+_ENDS = re.compile(r"<(?=\s*/\s*skill\b)", re.IGNORECASE)
 SHOWN = 200  # characters of a command in a sentence
 
 
@@ -208,6 +211,7 @@ def wrapped(order: Order, text: str, names: Sequence[str]) -> str:
     """One entry of the conversation: whose text it is, and what lies beside it."""
     skill = order.skill
     head = f'<skill name="{order.called}" origin="{skill.origin}">'
+    text = _ENDS.sub(BROKEN, text)  # what follows would seem to be somebody else's
     if skill.form == "command":
         return f"{head}\n{text}\n</skill>"
     files = f"\nFiles there: {', '.join(names)}" if names else ""
