@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.commands.outcome import Page
 from gatewright.agent.hooks.kinds.judging_model import judged
 from gatewright.agent.record.events import AttemptPaid, HookRan, TurnEnded
 from gatewright.agent.turn.stop import Stop
@@ -37,7 +38,8 @@ async def test_what_a_question_costs_is_booked_as_that_of_hooks(tmp_path: Path) 
         ended = await made.seen.until(TurnEnded, within=WITHIN)
         assert made.session.spent.cost == pytest.approx(ended.cost + paid.cost)
         said = await made.session.run_command("/cost")
-        assert "hooks" in "\n".join(plain(block) for block in said.blocks)  # type: ignore[union-attr]
+        assert isinstance(said, Page)
+        assert "hooks" in "\n".join(map(plain, said.fallback.blocks))
 
 
 async def test_an_agent_looks_at_files_and_has_the_turn_go_on(tmp_path: Path) -> None:
