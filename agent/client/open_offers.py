@@ -75,7 +75,7 @@ class OpenOffers:
             case Change(operation=SetUi(key=key, ui=ui), said=blocks):
                 return UiLine(blocks=blocks, key=key, ui=ui)
             case LivePanel() as panel:
-                return SayLine(blocks=(*said(panel), Text(panel.needs, "dim")))
+                return SayLine(blocks=(Text(panel.needs, "dim"), *said(panel)))  # seen first
             case Offer():
                 return self._offered(outcome)
             case _:

@@ -287,7 +287,7 @@ async def test_a_panel_over_live_data_says_what_it_needs() -> None:
     async with wired("") as (remote, built, _):
         add_command(built.session.commands, "checks", _giving(panel))
         got = await remote.run_command("/checks", SCREEN)
-    assert got == Say((Text("all is well"), Text(DoctorPanel.needs, "dim")))
+    assert got == Say((Text(DoctorPanel.needs, "dim"), Text("all is well")))
 
 
 async def test_lists_that_were_offered_long_ago_are_closed() -> None:

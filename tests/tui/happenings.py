@@ -107,6 +107,13 @@ BLOCKS: Mapping[type[b.Block], Callable[[Chance], b.Block]] = {
     b.Command: lambda c: b.Command(c.text(), c.row(), c.row()),
     b.Output: lambda c: b.Output(c.text(), c.choice((None, 0, 137)), c.choice((0, 10**6))),
     b.Table: lambda c: c.table(),
+    b.Shares: lambda c: b.Shares(
+        tuple(
+            b.Share(c.row(), c.choice((0, 7, 10**7)), c.random() < 0.3)
+            for _ in range(c.randrange(9))
+        ),
+        c.choice((0, 200_000)),
+    ),
     b.Todo: lambda c: b.Todo(
         tuple(b.TodoItem(c.row(), state) for state in ("pending", "in_progress", "completed"))
     ),

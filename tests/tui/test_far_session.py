@@ -81,9 +81,11 @@ async def far(program: Program, script: str) -> AsyncGenerator[Far]:
         made = Far(program, server)
         async with made.app.run_test(size=(90, 34)) as pilot:
             made.pilot = pilot
-            await made.see(MODEL)
-            yield made
-            await made.app.leave()
+            try:
+                await made.see(MODEL)
+                yield made
+            finally:  # else what failed leaves a process to the tests after it
+                await made.app.leave()
 
 
 async def test_ask_consent_tool_answer(program: Program) -> None:

@@ -38,7 +38,7 @@ def everything(app: AgentApp) -> str:
 async def test_the_model_list_filters_and_switches(tmp_path: Path) -> None:
     async with stage(session(tmp_path, ANTHROPIC_API_KEY="k")) as s:
         await run(s, "/model")
-        shown = await s.see("Model: window", "in use")
+        shown = await s.see("dollars for a million tokens", "Window   $ in   $ out", "in use")
         assert SONNET in next(row for row in shown.split("\n") if "in use" in row)
         await s.type("opus-4-8")
         await s.gone("in use")

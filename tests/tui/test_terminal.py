@@ -253,7 +253,7 @@ def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
 def test_stopped_and_continued_it_is_painted_again(number: signal.Signals) -> None:
     """The shell has the terminal meanwhile; afterwards keys and modes are as before."""
-    whole = (READY, "the notes", "another one", "Ask anything")
+    whole = (READY, "the notes", "│ Renew before", "Ask anything")
     with child("prose") as terminal:
         terminal.wait_for(*whole)
         terminal.kill(number)
