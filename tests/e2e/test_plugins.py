@@ -50,7 +50,7 @@ class TestOnePluginWithEverything:
         assert "tidy@local 1.0.0 is installed." in said
         (row,) = json.loads(plugin(program, "list", "--json"))
         assert (row["id"], row["state"]) == ("tidy@local", "on")
-        assert "Skills: skills" in plugin(program, "info", "tidy")
+        assert "Skills: skills (sweep)" in plugin(program, "info", "tidy")
         line = first_line(program)
         assert line["plugins"] == [{"name": "tidy", "path": row["path"]}]
         assert [each["name"] for each in line["mcp_servers"]] == ["plugin:tidy:shelf"]

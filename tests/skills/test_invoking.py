@@ -163,6 +163,8 @@ async def test_an_untrusted_projects_skill_acts_in_nothing(tmp_path: Path) -> No
         assert sorted(path.name for path in made.project.iterdir()) == [".claude"]
         assert {e.behavior for e in made.seen.of(Decided)} == {"deny"}
         assert {body["model"] for body in made.server.bodies} == {"claude-sonnet-5-5"}
+        told = [event.text for event in made.seen.of(Noticed)]
+        assert told[0].startswith("/deploy: allowed-tools, hooks, model, effort do not count, for")
 
 
 async def test_an_untrusted_projects_skill_is_asked_about_once(tmp_path: Path) -> None:

@@ -71,6 +71,9 @@ class SkillCommands:
             return await self._forked(orders[0])
         if any(order.skill.said.fork for order in orders):
             self._host.warn(f"/{context.name} is followed here: no other agents are started.")
+        for order in orders:
+            if order.skill.withheld:
+                self._host.warn(escaped(_withheld(order)))
         scopes = [await self._invoker.scope(order) for order in orders]
         scope = together(scopes) if len(scopes) > 1 else scopes[0]
         line = context.raw.strip() or f"/{context.name} {context.args}".rstrip()
@@ -127,6 +130,15 @@ class SkillCommands:
             if isinstance(item, ToolResult):
                 done = item
         return done
+
+
+def _withheld(order: Order) -> str:
+    fields = ", ".join(order.skill.withheld)
+    verb = "does" if len(order.skill.withheld) == 1 else "do"
+    return (
+        f"/{order.called}: {fields} {verb} not count, for this project is not trusted; "
+        "`agent trust add` trusts it."
+    )
 
 
 def _beginning(scope: Scope, invoker: Invoker, orders: Sequence[Order]) -> Scope:

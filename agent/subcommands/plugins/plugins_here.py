@@ -18,7 +18,9 @@ from gatewright.agent.plugins.record import LOCAL, Record
 from gatewright.agent.plugins.store import Store
 from gatewright.agent.plugins.tree import HISTORY, tree_of
 from gatewright.agent.subcommands.place import Here, here
+from gatewright.skills.places import SKILL
 
+NAMED = 20  # parts in one directory
 SECRET = "(kept secret)"
 _PARTS = ("skills", "commands", "agents", "styles", "themes", "workflows")
 
@@ -128,9 +130,22 @@ def of_folder(folder: Path) -> Iterator[str]:
 
 
 def brought(plugin: Plugin) -> Iterator[str]:
-    """Its parts, by kind and place."""
+    """Its parts, by kind and place, with the names of what lies there."""
     for part in _PARTS:
         places: tuple[Path, ...] = msgspec.structs.asdict(plugin)[part]
         if places:
-            names = (str(path.relative_to(plugin.root)) for path in places)
-            yield f"{part.capitalize()}: {', '.join(names)}"
+            told = (f"{path.relative_to(plugin.root)}{_inside(path)}" for path in places)
+            yield f"{part.capitalize()}: {', '.join(told)}"
+
+
+def _inside(place: Path) -> str:
+    """What a directory of parts holds, files without their ending."""
+    if (place / SKILL).is_file():
+        return ""
+    try:
+        names = sorted(each.stem if each.is_file() else each.name for each in place.iterdir())
+    except OSError:  # a single file, or what nobody may read
+        return ""
+    seen = [name for name in names if not name.startswith(".")]
+    more = f", and {len(seen) - NAMED} more" if len(seen) > NAMED else ""
+    return f" ({', '.join(seen[:NAMED])}{more})" if seen else ""
