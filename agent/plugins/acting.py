@@ -25,11 +25,16 @@ MOST = 500
 MOST_TEXT = 200_000  # characters of all of them
 _INLINE = re.compile(r"(?:^|(?<=\s))!`([^`\n]+)`", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})!.*?\n(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
+# Without one of them a file holds neither a command nor front matter, in UTF-16 either.
+SIGNS = (b"!", b"---", b"-\0-")
 
 
-def acts_of(plugin: Plugin) -> tuple[Act, ...]:
-    """Each once, in an order that depends on nothing but what is there. Raises BadManifest."""
-    found = dict.fromkeys(_all(plugin))
+def acts_of(plugin: Plugin, plain: frozenset[str] = frozenset()) -> tuple[Act, ...]:
+    """Each once, in an order that depends on nothing but what is there. Raises BadManifest.
+
+    `plain` are files, by their paths in it, that are known to hold none of the signs.
+    """
+    found = dict.fromkeys(_all(plugin, plain))
     if len(found) > MOST:
         raise BadManifest(f"It holds {len(found):,} things that act: nobody can agree to so many.")
     if sum(len(act.text) + len(act.where) for act in found) > MOST_TEXT:
@@ -37,7 +42,7 @@ def acts_of(plugin: Plugin) -> tuple[Act, ...]:
     return tuple(sorted(found))
 
 
-def _all(plugin: Plugin) -> Iterator[Act]:
+def _all(plugin: Plugin, plain: frozenset[str]) -> Iterator[Act]:
     for said in plugin.hooks:
         yield from _hooks(said)
     yield from _programs("server", plugin.servers)
@@ -49,7 +54,8 @@ def _all(plugin: Plugin) -> Iterator[Act]:
         for name in sorted(os.listdir(plugin.bin)):  # noqa: PTH208  names alone
             yield _act("program", name, f"bin/{name}")
     for path in _files((*plugin.skills, *plugin.commands), ".md", ".MD"):
-        yield from _text(path, str(path.relative_to(plugin.root)))
+        if (where := str(path.relative_to(plugin.root))) not in plain:
+            yield from _text(path, where)
     for path in _files(plugin.workflows, ".js"):
         yield _act("workflow", path.name, str(path.relative_to(plugin.root)))
 
@@ -105,6 +111,8 @@ def _text(path: Path, where: str) -> Iterator[Act]:
         data = read_regular(path, FILE_LIMIT)
     except OSError:
         return  # whoever loads it says so
+    if not any(sign in data for sign in SIGNS):
+        return
     read = read_data(data, path, "x", "skill")
     body = read.body or data.decode(errors="replace")
     commands = list(commands_of(body))

@@ -15,14 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.plugins.acting import acts_of
+from gatewright.agent.plugins.acting import SIGNS, acts_of
 from gatewright.agent.plugins.consent import Agreed, Consent
 from gatewright.agent.plugins.lookalike import looks_like
 from gatewright.agent.plugins.manifest import BadManifest, wrong_name
 from gatewright.agent.plugins.reading_parts import FoundPlugin, read_plugin
 from gatewright.agent.plugins.record import LOCAL, Lock, Record
 from gatewright.agent.plugins.store import Store
-from gatewright.agent.plugins.tree import HISTORY, copy_tree, remove_tree, seal, tree_of
+from gatewright.agent.plugins.tree import HISTORY, Tree, copy_tree, remove_tree, seal, tree_of
 from gatewright.tools.system.regular import read_regular
 from gatewright.tools.system.untyped_json import obj
 
@@ -55,10 +55,10 @@ def install_path(store: Store, source: Path, agreed: Agreed, *, linked: bool = F
         return install_tree(store, real, replace(record, folder=str(real)), agreed)
     with store.aside() as folder:
         try:
-            copy_tree(real, folder / real.name)
+            tree = copy_tree(real, folder / real.name, SIGNS)
         except OSError as error:
             raise _no_room(error, real) from error
-        return install_tree(store, folder / real.name, record, agreed)
+        return _install(store, tree, record, agreed)
 
 
 def install_tree(store: Store, folder: Path, record: Record, agreed: Agreed) -> Installed:
@@ -70,6 +70,12 @@ def install_tree(store: Store, folder: Path, record: Record, agreed: Agreed) -> 
         remove_tree(folder / ".git")  # what a fetch leaves: history acts too
         seal(tree_of(folder))
     tree = tree_of(folder, HISTORY if record.linked else frozenset())
+    return _install(store, tree, record, agreed)
+
+
+def _install(store: Store, tree: Tree, record: Record, agreed: Agreed) -> Installed:
+    """What lies sealed where nobody else writes, or where its author keeps it."""
+    folder = tree.root
     found = read_plugin(
         folder, market=record.market, data=Path(), entry=record.entry, called=record.name
     )
@@ -87,7 +93,7 @@ def install_tree(store: Store, folder: Path, record: Record, agreed: Agreed) -> 
         publisher=said.publisher or record.publisher,
         digest=digest,
         folder=record.folder if record.linked else f"{record.market}/{name}/{digest[7:23]}",
-        acts=acts_of(found.plugin),
+        acts=acts_of(found.plugin, tree.plain),
         settings=found.plugin.settings,
         files=len(tree.items),
         bytes=tree.bytes,

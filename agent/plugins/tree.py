@@ -10,14 +10,15 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.tools.system.regular import open_regular
+from gatewright.tools.system.regular import regular_fd
 
 MOST_FILES = 20_000
 MOST_BYTES = 200 * 1024 * 1024
@@ -44,6 +45,8 @@ class Item(msgspec.Struct, frozen=True):
 class Tree(msgspec.Struct, frozen=True):
     root: Path
     items: tuple[Item, ...]  # by path
+    contents: Mapping[str, str] = {}  # digests of files that were written here just now, by path
+    plain: frozenset[str] = frozenset()  # those of them that hold none of the signs asked for
 
     @property
     def bytes(self) -> int:
@@ -67,14 +70,22 @@ class Tree(msgspec.Struct, frozen=True):
     def _content(self, item: Item) -> str:
         if item.link:
             return hashlib.sha256(item.link.encode()).hexdigest()
+        if known := self.contents.get(item.path):
+            return known
         try:
-            with open_regular(self.root / item.path, follow=False) as file:
-                said = hashlib.sha256()
-                while chunk := file.read(_CHUNK):
-                    said.update(chunk)
-                return said.hexdigest()
+            source = regular_fd(f"{self.root}/{item.path}", follow=False)
         except OSError as error:
-            raise BadTree(f"{item.path} cannot be read: {error.strerror or error}.") from error
+            raise _unread(item, error) from error
+        try:
+            return _passed_on(source)[0]
+        except OSError as error:
+            raise _unread(item, error) from error
+        finally:
+            os.close(source)
+
+
+def _unread(item: Item, error: OSError) -> BadTree:
+    return BadTree(f"{item.path} cannot be read: {error.strerror or error}.")
 
 
 def _line(item: Item, content: str) -> bytes:
@@ -151,36 +162,60 @@ def _item(base: str, path: str, info: os.stat_result) -> Item:
     return Item(path, "", bool(info.st_mode & 0o100), info.st_size, mark)
 
 
-def copy_tree(source: Path, into: Path) -> Tree:
-    """Copy what `tree_of` finds to a new directory, sealed. Raises BadTree and OSError."""
+def copy_tree(source: Path, into: Path, signs: Sequence[bytes] = ()) -> Tree:
+    """Copy what `tree_of` finds to a new directory, sealed, each file read once: its digest is of
+    the very bytes that were written, and so is what is said of signs. Raises BadTree and OSError.
+    """
     tree = tree_of(source, HISTORY)
     into.mkdir(mode=FOLDER)
     made = {""}
+    contents: dict[str, str] = {}
+    plain: set[str] = set()
     for item in tree.items:
         folder = item.path.rpartition("/")[0]
         if folder not in made:
             (into / folder).mkdir(mode=FOLDER, parents=True, exist_ok=True)
             made.add(folder)
-        target = into / item.path
+        target = f"{into}/{item.path}"  # texts: a Path for each costs as much as a small file
         if item.link:
-            target.symlink_to(item.link)
+            os.symlink(item.link, target)  # noqa: PTH211
             continue
-        with open_regular(tree.root / item.path, follow=False) as file:
-            _write(file.fileno(), target, PROGRAM if item.program else FILE)
-    return tree_of(into)
+        file = regular_fd(f"{tree.root}/{item.path}", follow=False)
+        try:
+            mode = PROGRAM if item.program else FILE
+            contents[item.path], whole = _write(file, target, mode)
+        finally:
+            os.close(file)
+        if whole is not None and not any(sign in whole for sign in signs):
+            plain.add(item.path)
+    return structs.replace(tree_of(into), contents=contents, plain=frozenset(plain))
 
 
-def _write(source: int, target: Path, mode: int) -> None:
+def _write(source: int, target: str, mode: int) -> tuple[str, bytes | None]:
+    """What `_passed_on` says of what was written."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(target, flags, 0o600)
     try:
-        while chunk := os.read(source, _CHUNK):
-            left = memoryview(chunk)
-            while left:
-                left = left[os.write(descriptor, left) :]
+        said = _passed_on(source, descriptor)
         os.fchmod(descriptor, mode)
     finally:
         os.close(descriptor)
+    return said
+
+
+def _passed_on(source: int, target: int | None = None) -> tuple[str, bytes | None]:
+    """The digest of all that is left to read, which is written where there is a target; and the
+    bytes themselves, where they came in one piece.
+    """
+    said = hashlib.sha256()
+    whole: bytes | None = b""
+    while chunk := os.read(source, _CHUNK):
+        said.update(chunk)
+        whole = chunk if whole == b"" else None
+        left = memoryview(chunk if target is not None else b"")
+        while left and target is not None:
+            left = left[os.write(target, left) :]
+    return said.hexdigest(), whole
 
 
 def seal(tree: Tree) -> None:

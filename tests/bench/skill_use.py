@@ -6,21 +6,29 @@ Run by `tests/bench/skills.py`. Compare within one run only.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import os
+import shutil
 import statistics
-import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from gatewright.agent.plugins.installing import install_path
+from gatewright.agent.plugins.record import Record
 from gatewright.agent.plugins.store import Store
-from gatewright.agent.plugins.tree import copy_tree, tree_of
+from gatewright.agent.plugins.switching import switch
+from gatewright.agent.plugins.tree import remove_tree
 from gatewright.agent.record.events import ToolFinished, ToolStarted
+from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.traits import Source
 from tests.bench.figures import MS, Verdict, at_most, ratio
-from tests.e2e.program import AGENT, Program
+from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
-from tests.fakes.plugin_trees import bare_plugin, write
+from tests.fakes.plugin_trees import full_plugin, write
 from tests.fakes.terminal import Terminal
 from tests.permissions.composed import desk
 from tests.skills.trees import Tree, settle
@@ -64,12 +72,10 @@ def paints(top: Path, runs: int) -> Sequence[Verdict]:
         tree.skill(tree.home / ".claude/skills", f"skill-{n:03}", ABOUT.format(n=n), "Do it.\n")
     settle(tree.top)
     plugged, _ = prepared(top / "plugged")
+    places = Places(home=plugged.home / ".gatewright", root=plugged.project)
     for n in range(PLUGINS):
-        source = bare_plugin(top / "sources" / f"kit-{n:02}", f"kit-{n:02}")
-        subprocess.run(
-            [AGENT, "plugin", "install", str(source), "--yes"],
-            cwd=plugged.project, env=plugged.env(), check=True, capture_output=True,
-        )  # fmt: skip
+        source = hundred(top / "sources" / f"kit-{n:02}", f"kit-{n:02}")
+        switch(places, installed(Store(places.home), source).id, Source.USER, on=True)
     found: list[list[float]] = [[], [], []]
     with ServerThread("say: x\n", repeat=True) as model:
         for run in range(2 * runs + 1):
@@ -159,34 +165,54 @@ async def _invocation(top: Path, runs: int) -> Sequence[Verdict]:
     return [row._replace(found=f"{row.found} ({skill:.1f} / {read:.1f})")]
 
 
+def hundred(root: Path, name: str) -> Path:
+    """A plugin with every part, and references of 20 kB up to a hundred files."""
+    full_plugin(root, name)
+    there = sum(1 for path in root.rglob("*") if path.is_file())
+    for n in range(FILES - there):
+        write(root / "skills/sweep/references" / f"{n}.md", f"{n} {'text ' * (BYTES // 5)}\n")
+    return root
+
+
+def installed(store: Store, source: Path) -> Record:
+    return install_path(store, source, lambda about: bool(about)).record
+
+
+def copied(source: Path, into: Path) -> None:
+    """The least that an install must do, with nothing of ours."""
+    shutil.copytree(source, into)
+    for folder, _, names in os.walk(into):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:  # noqa: PTH118, PTH123
+                hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def install(top: Path, runs: int) -> Sequence[Verdict]:
-    """A directory of a hundred files, beside copying it and hashing the copy."""
-    source = bare_plugin(top / "kit", "kit")
-    for n in range(FILES - 2):
-        write(source / "skills/sweep/references" / f"{n}.md", "What to know of it.\n" * 100)
-    both: tuple[list[float], list[float]] = ([], [])
+    """A directory of a hundred files; in memory where there is such a place: disks differ."""
+    shared = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else top) as made:
+        return [_install(Path(made), runs)]
+
+
+def _install(top: Path, runs: int) -> Verdict:
+    source = hundred(top / "kit", "kit")
+    ours: list[float] = []
+    plain: list[float] = []
     for run in range(runs + 1):
         store = Store(top / f"home{run}")
-        for times, act in zip(
-            both, (_installs(store, source), _copies(top, run, source)), strict=True
-        ):
+        into = top / f"copy{run}"
+        acts: tuple[Callable[[], object], ...] = (
+            partial(installed, store, source),
+            partial(copied, source, into),
+        )
+        for times, act in zip((ours, plain), acts, strict=True):
             began = time.thread_time()
             act()
             if run:
                 times.append(time.thread_time() - began)
-    return [ratio("install of 100 files / copy and hash", *both, 1.5)]
-
-
-def _installs(store: Store, source: Path) -> Callable[[], object]:
-    return lambda: install_path(store, source, lambda about: bool(about))
-
-
-def _copies(top: Path, run: int, source: Path) -> Callable[[], object]:
-    def act() -> str:
-        copy_tree(source, top / f"copy{run}")
-        return tree_of(top / f"copy{run}").digest()
-
-    return act
+        remove_tree(into)
+        remove_tree(store.folder)
+    return ratio("install of 100 files / copying and hashing", ours, plain, 1.5)
 
 
 ROWS = (paints, menu, invocation, install)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ from gatewright.agent.plugins.in_use import Use, sweep
 from gatewright.agent.plugins.installing import Declined, Installed, install_path
 from gatewright.agent.plugins.record import Act
 from gatewright.agent.plugins.store import Store
-from gatewright.agent.plugins.tree import BadTree
+from gatewright.agent.plugins.tree import BadTree, tree_of
 from tests.fakes.plugin_trees import bare_plugin, full_plugin, write, write_json
 from tests.fakes.waiting import PATIENCE
 
@@ -190,6 +192,33 @@ class TestRefusing:
         assert store.lock.path.read_text(encoding="utf-8") == "{"
 
 
+class TestReading:
+    def test_each_file_is_read_once_and_what_was_written_is_what_is_agreed_to(
+        self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = bare_plugin(tmp_path / "src")
+        write(folder / "scripts/long", "text\n" * 500_000, program=True)
+        write(folder / "skills/sweep/references/deep.md", "What to know.\n")
+        write(folder / "skills/sweep/references/told.md", "What runs.\n!`three`\n")
+        opened: Counter[str] = Counter()
+        plain = os.open
+
+        def counted(path: Any, *args: Any, **named: Any) -> int:
+            opened[Path(os.fsdecode(path)).name] += 1
+            return plain(path, *args, **named)
+
+        monkeypatch.setattr(os, "open", counted)
+        record = install(store, folder).record
+        assert opened["long"] == 2, "once to read, once to write"
+        assert opened["deep.md"] == 2, "nothing in it can act"
+        assert opened["told.md"] == 3, "and once to show what it would run"
+        assert [(act.text, act.where) for act in record.acts] == [
+            ("three", "skills/sweep/references/told.md")
+        ]
+        assert record.digest == tree_of(store.root(record)).digest()
+        assert record.digest == tree_of(folder).digest()
+
+
 class TestFaults:
     def test_a_tree_that_was_edited_afterwards(self, store: Store, tmp_path: Path) -> None:
         record = install(store, bare_plugin(tmp_path / "src")).record
@@ -217,7 +246,7 @@ class TestFaults:
         assert store.wrong(record) == ""
 
     @pytest.mark.parametrize(
-        "step", ["copy_tree", "tree_of", "read_plugin", "acts_of", "_agree", "take_in", "put"]
+        "step", ["copy_tree", "_not_another", "read_plugin", "acts_of", "_agree", "take_in", "put"]
     )
     def test_killed_at_each_step(self, store: Store, tmp_path: Path, step: str) -> None:
         folder = bare_plugin(tmp_path / "src")

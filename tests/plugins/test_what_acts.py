@@ -69,6 +69,17 @@ def test_a_text_is_read_as_it_is_when_it_is_invoked(tmp_path: Path, text: str) -
     assert acting <= shown(root)
 
 
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("text", ["---\nallowed-tools: Bash(a:*)\n---\nx\n", "!`touch z`\n"])
+def test_in_whatever_code_it_is_written(tmp_path: Path, code: str, text: str) -> None:
+    root = bare_plugin(tmp_path / "x")
+    lead = b"\xfe\xff" if code == "utf-16-be" else b""
+    (root / "skills/sweep/SKILL.md").write_bytes(lead + text.encode(code))
+    acting = counts(root)
+    assert acting
+    assert acting <= shown(root)
+
+
 def _linked(root: Path) -> None:
     write(root / "x/foo/SKILL.md", ACTS)
     (root / "skills/foo").symlink_to("../x/foo")

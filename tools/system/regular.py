@@ -22,6 +22,11 @@ class TooLarge(OSError):
 
 def open_regular(path: str | Path, *, follow: bool = True, dir_fd: int | None = None) -> BinaryIO:
     """The file opened for reading. OSError where there is none, NotRegular for anything else."""
+    return open(regular_fd(path, follow=follow, dir_fd=dir_fd), "rb")
+
+
+def regular_fd(path: str | Path, *, follow: bool = True, dir_fd: int | None = None) -> int:
+    """The same as a bare descriptor, which whoever asks closes: what is checked is what is read."""
     _check(path, os.stat(path, dir_fd=dir_fd, follow_symlinks=follow))  # a device acts when opened
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     fd = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=dir_fd)
@@ -30,7 +35,7 @@ def open_regular(path: str | Path, *, follow: bool = True, dir_fd: int | None = 
     except BaseException:
         os.close(fd)
         raise
-    return open(fd, "rb")  # noqa: PTH123  a descriptor, so that what is checked is read
+    return fd
 
 
 def read_regular(path: str | Path, limit: int, *, follow: bool = True) -> bytes:
