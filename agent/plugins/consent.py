@@ -83,8 +83,12 @@ def _lines(about: Consent) -> Iterator[str]:
         yield "What acts is the same as before."
 
 
+def _kind(act: Act) -> ActKind:
+    return act.kind
+
+
 def _acts(lead: str, acts: Sequence[Act]) -> Iterator[str]:
-    for kind, each in groupby(sorted(acts), key=lambda act: act.kind):
+    for kind, each in groupby(sorted(acts), key=_kind):
         yield f"{lead}{_TITLES[kind]}:"
         for act in each:
             where = f"  ({visible(act.where, strict=True)})" if act.where else ""

@@ -175,7 +175,7 @@ class _Reader:
         if not (self._root / "settings.json").exists() or not self._there("settings.json"):
             return {}
         said = self._file(self._root / "settings.json", "settings")
-        entries = said.entries if said is not None else {}
+        entries: Mapping[str, object] = said.entries if said is not None else {}
         for key in entries:
             if key not in SETTINGS and key != "$schema":
                 self._notes.append(f"settings.json: {key} counts in no plugin: ignored")

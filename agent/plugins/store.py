@@ -54,17 +54,21 @@ class Store:
         """A private directory to fetch into; nothing of it is left afterwards."""
         private.folder(self._aside)
         self._clean()
-        held = None
-        while held is None:  # who cleans at this moment may hold a lock that is not held yet
-            folder = self._aside / secrets.token_hex(8)
-            lock = folder.with_suffix(".lock")
-            held = taken(lock)
+        folder, lock, held = self._own()
         try:
             folder.mkdir(mode=private.FOLDER)
             yield folder
         finally:
             remove_tree(folder)
             let_go(lock, held)
+
+    def _own(self) -> tuple[Path, Path, int]:
+        """A new name, with its lock: who cleans at this moment may hold one not held yet."""
+        while True:
+            folder = self._aside / secrets.token_hex(8)
+            lock = folder.with_suffix(".lock")
+            if (held := taken(lock)) is not None:
+                return folder, lock, held
 
     def _clean(self) -> None:
         """What a killed process left: nobody holds its lock."""

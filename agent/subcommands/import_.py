@@ -50,10 +50,10 @@ def claude(yes: Sure = False, files: Files = "") -> None:
 
 def way_of(text: str) -> Way:
     """Raises SettingsError."""
-    found = next((way for way in WAYS if way == text), None)
-    if found is None:
-        raise SettingsError(f"Files are brought over as link or copy, not as {text[:40]}.")
-    return found
+    for way in WAYS:
+        if way == text:
+            return way
+    raise SettingsError(f"Files are brought over as link or copy, not as {text[:40]}.")
 
 
 def surveyed(places: Places, env: Mapping[str, str]) -> list[theirs.Copy]:

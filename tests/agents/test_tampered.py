@@ -141,20 +141,23 @@ async def test_a_place_of_work_that_was_written_in_is_not_entered(
         assert not any(f'"{place}"' in text or text.strip() == place for text in every)
 
 
+WAYS: list[Callable[[Line], object]] = [
+    lambda line: line.update(parentUuid=line.get("uuid", "x")),
+    lambda line: line.update(uuid="same"),
+    lambda line: line.update(seq=-1),
+    lambda line: line.update(agent="main/a000000000009"),
+    lambda line: line.update(usage={"input": -(10**30)}),
+    lambda line: line.update(cost=-1e308),
+    lambda line: line.update(below=[{"path": "main", "cost": -1}]),
+    lambda line: line.update(type="agent_finished", child="main", ok=True, report="x"),
+    lambda line: line.update(type="rewound", to=line.get("uuid", ""), left="y"),
+    lambda line: line.update(child=[1], report={"a": 1}, status="allowed"),
+]
+
+
 @pytest.mark.parametrize(
     "how",
-    [
-        lambda line: line.update(parentUuid=line.get("uuid", "x")),
-        lambda line: line.update(uuid="same"),
-        lambda line: line.update(seq=-1),
-        lambda line: line.update(agent="main/a000000000009"),
-        lambda line: line.update(usage={"input": -(10**30)}),
-        lambda line: line.update(cost=-1e308),
-        lambda line: line.update(below=[{"path": "main", "cost": -1}]),
-        lambda line: line.update(type="agent_finished", child="main", ok=True, report="x"),
-        lambda line: line.update(type="rewound", to=line.get("uuid", ""), left="y"),
-        lambda line: line.update(child=[1], report={"a": 1}, status="allowed"),
-    ],
+    WAYS,
     ids=[
         "own parent",
         "one id",

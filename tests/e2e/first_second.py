@@ -15,6 +15,7 @@ import termios
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pyte
@@ -214,7 +215,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.at_once) as pool:
         program = Program.prepare(Path(folder), None if options.cold else nursery)
         seeds = range(options.seed, options.seed + options.runs)
-        for count, told in enumerate(pool.map(lambda seed: one(program, seed), seeds), 1):
+        for count, told in enumerate(pool.map(partial(one, program), seeds), 1):
             wrong += bool(told)
             if told or count % 500 == 0:
                 seconds = time.monotonic() - began

@@ -32,7 +32,11 @@ def test_those_of_a_real_start(program: Program, seed: int) -> None:
 
 def test_a_wrong_line_would_be_found(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     write = Line.write
-    monkeypatch.setattr(Line, "write", lambda line, text: write(line, text + "!"))
+
+    def louder(line: Line, text: str) -> None:
+        write(line, text + "!")
+
+    monkeypatch.setattr(Line, "write", louder)
     monkeypatch.setattr("tests.e2e.first_second.SETTLED", 1.0)
     assert "wanted" in one(program, 3)
 

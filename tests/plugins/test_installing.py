@@ -310,7 +310,7 @@ def _killed(home: Path, folder: Path, step: str) -> None:
     elif step == "take_in":
         store.take_in = die  # type: ignore[method-assign]
     else:
-        vars(installing)[step] = die
+        installing.__dict__[step] = die
     install_path(store, folder, yes)
 
 

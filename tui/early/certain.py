@@ -14,6 +14,7 @@ from gatewright.tui.early.frame import LEAST_COLUMNS, LEAST_ROWS, Frame
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import TypeGuard
 
 THEMES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "style", "themes.json")  # noqa: PTH118, PTH120  pathlib: 4 ms
 MANAGED = "/etc/gatewright/settings.json"
@@ -42,7 +43,7 @@ def first_frame(env: Mapping[str, str], columns: int, rows: int) -> Frame | None
     if name not in NAMES:
         return None
     palette = _json(THEMES).get(name)
-    return Frame(palette, columns, rows, deep=deep) if isinstance(palette, dict) else None
+    return Frame(palette, columns, rows, deep=deep) if _is_object(palette) else None
 
 
 def _theme(env: Mapping[str, str]) -> str:
@@ -55,7 +56,7 @@ def _theme(env: Mapping[str, str]) -> str:
     except ValueError:
         return ""
     ui = settings.get("ui", {})
-    if not isinstance(ui, dict) or ui.get("vim") or any(key.startswith("ui.") for key in settings):
+    if not _is_object(ui) or ui.get("vim") or any(key.startswith("ui.") for key in settings):
         return ""
     name = ui.get("theme", "dark")
     if not isinstance(name, str) or name not in NAMES:
@@ -84,9 +85,13 @@ def _json(path: str) -> dict[str, object]:
     from json import loads  # noqa: PLC0415  lazy: 2 ms
 
     found = loads(text)
-    if not isinstance(found, dict):
+    if not _is_object(found):
         raise ValueError
     return found
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
 
 
 def _read(path: str) -> bytes:

@@ -81,7 +81,7 @@ class WayOut:
 
     def suspend(self) -> None:
         if shell_waits():
-            self._repl.app.action_suspend_process()
+            self._repl.app.action_suspend_process()  # pyright: ignore[reportUnknownMemberType]
         else:
             self._repl.tell("no shell waits for this program")
 

@@ -7,7 +7,7 @@ nowhere.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
@@ -48,8 +48,9 @@ def _named(value: Any, keys: Mapping[str, str]) -> Any:
                 value = value.replace(written, variable)
             return value
         case list():
-            return [_named(each, keys) for each in value]
+            return [_named(each, keys) for each in cast("list[object]", value)]
         case dict():
-            return {key: _named(each, keys) for key, each in value.items()}
+            fields = cast("dict[str, object]", value)
+            return {key: _named(each, keys) for key, each in fields.items()}
         case _:
             return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.commands.outcome import Problem
@@ -19,7 +19,7 @@ from gatewright.agent.frontends.sdk.server_lines import details
 from gatewright.agent.frontends.sdk.shapes import menu
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
-from gatewright.tools.system.untyped_json import Json, items, obj
+from gatewright.tools.system.untyped_json import Json, obj
 
 Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
 
@@ -57,7 +57,7 @@ class Requests:
             types.bring(agents)
         skills, names = self._session.part(SessionSkills), body.get("skills")
         if skills is not None and isinstance(names, list):
-            skills.only([str(name) for name in items(names)])
+            skills.only([str(name) for name in cast("list[object]", names)])
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         styles = self._session.part(OutputStyles)

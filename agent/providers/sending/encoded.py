@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
@@ -24,8 +25,8 @@ class Encoded:
     def encode(self, body: JsonObject) -> bytes:
         for name in HISTORY:
             items = body.get(name)
-            if isinstance(items, list) and len(items) > FEW:
-                return self._around(body, name, items)
+            if isinstance(items, list) and len(many := cast("list[object]", items)) > FEW:
+                return self._around(body, name, many)
         return msgspec.json.encode(body)
 
     def _around(self, body: JsonObject, name: str, items: list[object]) -> bytes:
