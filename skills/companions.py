@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gatewright.skills.model import Skill
 
 FILES = 100  # whose names are told
+MADE = "__pycache__"  # by whoever ran one
 LOOKED = 2_000  # entries that are looked at for those
 
 
@@ -16,7 +17,7 @@ def companions(skill: Skill) -> Sequence[str]:
     found: list[str] = []
     looked = 0
     for here, folders, files in os.walk(skill.folder):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        folders[:] = sorted(each for each in folders if each[0] != "." and each != MADE)
         looked += len(folders) + len(files)
         below = os.path.relpath(here, skill.folder)
         for name in sorted(files):

@@ -18,7 +18,7 @@ from gatewright.skills.walking import NOTHING, Looked
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 
-VERSION = 1
+VERSION = 2
 LARGEST = 8 * 1024 * 1024
 PLACES = 200  # that are remembered
 

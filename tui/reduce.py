@@ -189,8 +189,8 @@ def _skill(view: View, event: ev.SkillInvoked) -> Reduced:
     """One that the person typed; what a call invoked is the record of that call."""
     if event.call_id:
         return view, ()
-    files = f"{event.files} {'file' if event.files == 1 else 'files'}"
-    text = f"Skill {event.name} · {event.origin} · {files}"
+    files = f" · {event.files} {'file' if event.files == 1 else 'files'}" if event.files else ""
+    text = f"Skill {event.name} · {event.origin}{files}"
     return add(view, Note(0, text, "dim"))
 
 

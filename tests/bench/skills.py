@@ -61,7 +61,7 @@ def looks(top: Path, runs: int) -> Sequence[Verdict]:
     book.now()
     uses = Uses(top / "skills.json", lambda: 0.0)
     telling = SkillTelling(
-        book, uses, room=lambda: budget(WINDOW), cwd=lambda: tree.root, warn=print
+        book, uses, room=lambda: budget(WINDOW), cwd=lambda: tree.root, warn=print, tell=print
     )
     section = telling.section()
 
@@ -72,7 +72,7 @@ def looks(top: Path, runs: int) -> Sequence[Verdict]:
 
     def fresh() -> None:
         other = SkillTelling(
-            book, uses, room=lambda: budget(WINDOW), cwd=lambda: tree.root, warn=print
+            book, uses, room=lambda: budget(WINDOW), cwd=lambda: tree.root, warn=print, tell=print
         )
         other.section()
 

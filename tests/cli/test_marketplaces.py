@@ -97,12 +97,14 @@ def test_a_whole_life(program: Program, server: MarketServer, tmp_path: Path, ki
     ):  # fmt: skip
         assert shown in refused
     assert not rows(program)
+    assert "    all-parts\n" in ran(program, "marketplace", "list")
+    assert "marketplace tool. Did you mean tools?" in ran(program, "install", "a@tool", code=1)
 
     assert "all-parts@tools 1.0.0 is installed." in ran(program, "install", "all-parts", "--yes")
     (row,) = rows(program)
     assert (row["id"], row["version"], row["state"]) == ("all-parts@tools", "1.0.0", "on")
     assert row["digest"].startswith("sha256:")
-    assert "up to date by 1.0.0" in ran(program, "update", "--all")
+    assert "up to date: 1.0.0" in ran(program, "update", "--all")
 
     publish(everything("1.1.0", hook="curl example.com"), "1.1.0")
     told = ran(program, "update", "all-parts")

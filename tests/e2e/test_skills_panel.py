@@ -26,6 +26,17 @@ def test_a_key_takes_a_skill_through_its_ways(program: Program) -> None:
         terminal.wait_for("Review a change", "Fix the range")
 
 
+def test_a_search_finds_words_of_a_sentence_and_no_letters_strewn_in_it(program: Program) -> None:
+    with screen(program, "say: x\n", columns=120) as (terminal, _):
+        say(terminal, "/skills")
+        terminal.wait_for("code-review", "git-workflow", "space on, by name")
+        terminal.look(1.5)  # a key before the panel was seen is a draft
+        terminal.send("/")
+        terminal.send("tdd")
+        terminal.wait_for("/tdd", "\u25b8 built-in")
+        terminal.wait_gone("git-workflow")
+
+
 def test_a_style_is_picked_and_counts_from_a_clear_on(program: Program) -> None:
     script = "say: one\n---\nsay: two\n"
     with screen(program, script, columns=120) as (terminal, server):

@@ -437,10 +437,19 @@ class TestUpdating:
         assert found.record.id == "a@tools"
         assert len(server.asked) == asked
 
+    def test_a_list_that_says_more_than_the_plugin_is_no_news(
+        self, place: Place, folder: Path
+    ) -> None:
+        entry = {"name": "a", "source": "./a", "version": "9.0.0"}
+        repository(folder, {LIST: listed(entry)})
+        asyncio.run(place.getting.refreshed(frozenset({"tools"})))
+        assert not [*news(place.getting, place.store.lock.read().plugins.values())]
+
     def test_a_patch_is_told_from_more(self, place: Place, folder: Path) -> None:
         for version, patch in (("1.0.1", True), ("1.1.0", False)):
             entry = {"name": "a", "source": "./a", "version": version}
-            repository(folder, {LIST: listed(entry)})
+            changed = below("a", plugin("a", version))
+            repository(folder, {LIST: listed(entry), **changed})
             asyncio.run(place.getting.refreshed(frozenset({"tools"})))
             (found,) = news(place.getting, place.store.lock.read().plugins.values())
             assert (found.version, found.patch) == (version, patch)

@@ -65,6 +65,8 @@ async def test_the_model_invokes_one(tmp_path: Path) -> None:
     file = skill(project, "deploy", "Deploy $ARGUMENTS from ${SKILL_DIR}.\n")
     (file.parent / "scripts").mkdir()
     (file.parent / "scripts" / "go.sh").write_text("echo", encoding="utf-8")
+    (file.parent / "scripts" / "__pycache__").mkdir()
+    (file.parent / "scripts" / "__pycache__" / "go.pyc").write_bytes(b"")
     async with opened(tmp_path, call("deploy", "to x"), "say: done") as made:
         await turns(made, "go")
         result = await made.finished("s1")

@@ -77,6 +77,8 @@ async def test_keys_of_the_panel(tmp_path: Path) -> None:
         listing, _ = await line(made, "/skills drafts")
         assert isinstance(listing, Listing)
         (row,) = listing.rows()
+        fields = plain((await listing.read(row.id))[0])
+        assert fields.startswith("---\nname: tidy\n") and fields.rstrip().endswith("---")
         acts = {act.key: act.run for act in listing.acts}
         form = await acts["e"](row.id)
         assert isinstance(form, Form)

@@ -10,7 +10,13 @@ from gatewright.agent.context.tool_search import ToolSearch
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.extensions.skills.telling import HEAD, SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
-from gatewright.agent.record.events import AnyEvent, Cleared, ToolFinished, ToolStarted
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.skills.book import Choices
 from gatewright.skills.shown.usage import Use
 from tests.fakes.toolbox import Toolbox
@@ -23,6 +29,7 @@ class Told:
     def __init__(self, tree: Tree, room: int = 8_000) -> None:
         self.tree, self.room = tree, room
         self.warned: list[str] = []
+        self.at_once: list[str] = []
         self.book = tree.book()
         self.uses = Uses(tree.home / ".gatewright" / "state" / "skills.json", lambda: 0.0)
         self.telling = SkillTelling(
@@ -31,6 +38,7 @@ class Told:
             room=lambda: self.room,
             cwd=lambda: tree.root,
             warn=self.warned.append,
+            tell=self.at_once.append,
         )
 
     def work_on(self, path: str, *, ok: bool = True) -> None:
@@ -102,9 +110,25 @@ def test_a_file_brings_what_is_about_it(tree: Tree) -> None:
     told.work_on("lib/a.ts", ok=False)
     assert told.telling.words().text == ""
     told.work_on("apps/web/a.ts")
-    text = told.telling.words().text
+    (text,) = told.at_once  # the turn that works on it is told, and not the next message alone
     assert "- ts: About TypeScript." in text
     assert "- apps/web:ts: The web's. (for apps/web)" in text
+    told.work_on("apps/web/b.ts")
+    assert len(told.at_once) == 1 and told.telling.words().text == ""
+    told.telling.saw(Compacted(summary="", trigger="auto", tokens_before=1))
+    assert told.telling.words().text == text
+
+
+def test_what_a_file_brings_is_told_besides_what_came_before(tree: Tree) -> None:
+    tree.skill(PLACE, "ts", "description: About TypeScript.\npaths: '**/*.ts'")
+    told = Told(tree)
+    tree.skill(PLACE, "old", "description: Old.")
+    told.telling.section()
+    tree.skill(PLACE, "new", "description: New.")
+    before = told.telling.words().text
+    told.work_on("a.ts")
+    assert "- new: New." in before and "TypeScript" not in before
+    assert "TypeScript" in told.at_once[0] and told.telling.words().text == before
 
 
 def test_what_is_used_most_is_described_first(tree: Tree) -> None:

@@ -101,6 +101,7 @@ class TableView:
             self._filter = ""
         elif character and character.isprintable():
             self._filter += character
+            self._at, self._chosen = 0, ""  # what fits best
         else:
             return False
         return True
@@ -151,7 +152,7 @@ class TableView:
         kind = tabs[self._tab]
         rows = [row for row in self._every if kind in (ALL, row.source)]
         if words := self._filter.strip():
-            rows = best(words, rows, lambda row: (row.label, *row.cells), limit=1000)
+            rows = best(words, rows, partial(_said, words.lower()), limit=1000)
         if self._sort >= 0:
             rows = sorted(rows, key=partial(_sorted_by, self._sort))
         return rows
@@ -197,6 +198,11 @@ class TableView:
             if width:
                 spans += [Span(cells.pad(cells.fit(title + mark, width), width), role), GAP]
         return line(*spans)
+
+
+def _said(words: str, row: Choice) -> Sequence[str]:
+    """Its name may fit loosely; any letters stand somewhere in a sentence, so words have to."""
+    return (row.label, *(cell for cell in row.cells if words in cell.lower()))
 
 
 def _sorted_by(column: int, row: Choice) -> tuple[float, str]:

@@ -113,7 +113,8 @@ class Invoker:
             yield ToolResult.text(text, summary="again", view=(Text(text, "dim"),))
             return
         self._entered(order, body.files)
-        line = f"{order.skill.origin} · {counted(body.files, 'file')}"
+        files = f" · {counted(body.files, 'file')}" if body.files else ""
+        line = f"{order.skill.origin}{files}"
         content = (*body.content, *self._variants(order))
         yield ToolResult(ok=True, content=content, summary=line, cap=CAP)
 

@@ -102,6 +102,7 @@ def telling_of(host: Host, book: SkillBook, uses: Uses) -> SkillTelling:
         room=lambda: budget(_window(host), host.around.settings.skills.listing_percent),
         cwd=lambda: host.around.where.cwd,
         warn=host.warn,
+        tell=lambda text: host.session.tell(text, wakes=False),
     )
 
 

@@ -12,7 +12,14 @@ from pathlib import Path
 from gatewright.agent.agents.inert_text import in_line
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.extensions.skills.uses import Uses
-from gatewright.agent.record.events import AnyEvent, Cleared, ToolFinished, ToolStarted
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    Rewound,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
@@ -29,7 +36,10 @@ HEAD = "# Skills\n\nWhen a task fits one of these, call Skill with its name befo
 
 
 class SkillTelling:
-    """`room` is what the list may take in bytes; `cwd` is where relative paths start."""
+    """`room` is what the list may take in bytes; `cwd` is where relative paths start.
+
+    `tell` says at once what a file that was met brings: the turn that met it is about that file.
+    """
 
     def __init__(
         self,
@@ -39,9 +49,11 @@ class SkillTelling:
         room: Callable[[], int],
         cwd: Callable[[], Path],
         warn: Callable[[str], None],
+        tell: Callable[[str], None],
     ) -> None:
         self._book, self.uses, self._room, self._cwd = book, uses, room, cwd
-        self._warn = warn
+        self._warn, self._tell = warn, tell
+        self._at_once = self._announced = ""  # what was said within a turn, and with a message
         self._listed: Mapping[str, str] = {}  # what a list that was made says, by name
         self._first: Mapping[str, str] | None = None  # the same of the one in the prompt
         self._missing: int | None = None  # skills that the list has no room for
@@ -69,14 +81,21 @@ class SkillTelling:
         return f"{HEAD}{text}\n" if text else ""
 
     def words(self) -> Announcement:
-        """What is other than the prompt says. Nothing before there is one."""
+        """What is other than the prompt says, for a message, but for what was said at once."""
+        text = self._other()
+        if text != self._at_once:
+            self._announced, self._at_once = text, ""
+        return Announcement(SUBJECT, self._announced)
+
+    def _other(self) -> str:
+        """Nothing before there is a prompt."""
         if self._first is None:
-            return Announcement(SUBJECT, "")
+            return ""
         now = self._view()
         self._count()
         new = [self._entry(*each) for each in now if self._first.get(each[1]) != each[2]]
         gone = sorted(self._first.keys() - {name for _, name, _ in now})
-        return Announcement(SUBJECT, _changes(new, gone, self._room) if new or gone else "")
+        return _changes(new, gone, self._room) if new or gone else ""
 
     def saw(self, event: AnyEvent) -> None:
         """Of the main agent: which files it works on, and when its prompt begins anew."""
@@ -87,12 +106,21 @@ class SkillTelling:
                     self._running[call_id] = Path(real_path(self._cwd() / name))
             case ToolFinished(call_id=call_id, ok=ok):
                 path = self._running.pop(call_id, None)
-                if path is not None and ok:
-                    self._book.touched(path)
+                if path is not None and ok and self._book.touched(path):
+                    self._met()
             case Cleared():
                 self._first = self._missing = None
+                self._at_once = self._announced = ""
+            case Compacted() | Rewound():
+                self._at_once = self._announced = ""  # what was said may be gone
             case _:
                 pass
+
+    def _met(self) -> None:
+        text = self._other()
+        if text and text not in (self._at_once, self._announced):
+            self._at_once = text
+            self._tell(text)
 
     # a source of tools that has none: ToolSearch asks it
 

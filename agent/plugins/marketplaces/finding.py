@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,9 @@ class Offered(msgspec.Struct, frozen=True):
             for called, why in self.problems:
                 if called == market:
                     raise GatewrightError(f"{market} cannot be used: {why}")
-            raise GatewrightError(f"There is no marketplace {market}: agent plugin marketplace add")
+            near = _nearest(market, [known.name for known, _ in self.markets])
+            how = near or " agent plugin marketplace add SOURCE adds one."
+            raise GatewrightError(f"There is no marketplace {market}.{how}")
         found = [
             (known, entry)
             for known, each in self.markets
@@ -50,12 +52,16 @@ class Offered(msgspec.Struct, frozen=True):
         return found[0]
 
     def _near(self, name: str) -> str:
-        from difflib import get_close_matches  # noqa: PLC0415  5 ms, on a typing error only
+        if self.markets:
+            return _nearest(name, [entry.name for entry in self.entries])
+        return " No marketplace was added: agent plugin marketplace add SOURCE adds one."
 
-        near = get_close_matches(name, [entry.name for entry in self.entries], n=1)
-        if near:
-            return f" Did you mean {near[0]}?"
-        return "" if self.markets else " No marketplace was added: agent plugin marketplace add"
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  5 ms, on a typing error only
+
+    near = get_close_matches(name, names, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def offered(home: Path, env: Mapping[str, str], allowed: Allowed) -> Offered:

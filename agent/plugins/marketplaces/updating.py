@@ -92,7 +92,8 @@ async def _one(getting: Getting, record: Record, agreed: Agreed, settings: Path)
     if now.id != id:
         return Updated(id=id, state="updated", text=f"It is called {now.id} now.", now=now)
     if (now.digest, now.acts) == (record.digest, record.acts):
-        return Updated(id=id, state="same", text=f"It is up to date{_at(now)}.", now=now)
+        text = f"It is up to date: {now.version or now.resolved[:12] or 'as it was'}."
+        return Updated(id=id, state="same", text=text, now=now)
     was = record.version or record.resolved[:12] or "an older one"
     return Updated(id=id, state="updated", text=f"{was} is replaced{_at(now)}.", now=now)
 
@@ -133,6 +134,8 @@ def news(getting: Getting, records: Iterable[Record]) -> Iterator[News]:
 def _newer(getting: Getting, record: Record, known: Known, entry: Entry) -> str:
     if entry.name != record.name:
         return f"{entry.name}, as it is called now"
+    if _stands(getting, record, known, entry):
+        return ""  # its list says another version than the plugin itself, which counts
     if entry.version and record.version and entry.version != record.version:
         return entry.version if newer(entry.version, record.version) else ""
     match entry.source:
@@ -145,6 +148,17 @@ def _newer(getting: Getting, record: Record, known: Known, entry: Entry) -> str:
         case _:
             pass
     return ""
+
+
+def _stands(getting: Getting, record: Record, known: Known, entry: Entry) -> bool:
+    """Whether the very files that are installed still lie in the marketplace's directory."""
+    base = getting.adding.markets.base(known)
+    if base is None or not isinstance(entry.source, LocalSource):
+        return False
+    try:
+        return tree_of(base / entry.source.path, frozenset({".git"})).digest() == record.digest
+    except (BadTree, OSError):
+        return False
 
 
 def _changed(folder: Path, record: Record, known: Known) -> str:

@@ -35,6 +35,7 @@ HELP = "Marketplaces: lists of plugins that you added."
 group = typer.Typer(help=HELP, no_args_is_help=True)
 
 _NAMED: Final = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9_-](?:@[A-Za-z0-9._-]+)?")
+NAMED: Final = 50  # plugins of one that are listed
 
 Name = Annotated[str, typer.Argument(help="What the marketplace is called.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -95,6 +96,10 @@ def list_(as_json: AsJson = False) -> None:
     for row in rows:
         at_ = f" at {row['resolved'][:12]}" if row["resolved"] else ""
         tell(f"{row['name']}: {row['source']}{at_}, {counted(len(row['plugins']), 'plugin')}")
+        for name in row["plugins"][:NAMED]:
+            tell(f"    {name}")
+        if (more := len(row["plugins"]) - NAMED) > 0:
+            tell(f"    and {more} more: /plugin in a session looks through them")
         if row["problem"]:
             tell(f"    {row['problem']}")
     _offers(at, frozenset(every))

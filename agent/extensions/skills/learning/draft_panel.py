@@ -120,7 +120,8 @@ class DraftPanel:
     def _preview(self, name: str) -> Sequence[Block]:
         """The text, what is wrong with it, and what it changes of a skill that there is."""
         draft = self._drafts.find(name)
-        blocks: list[Block] = [Markdown(draft.text)]
+        front, fence, body = draft.text.partition("\n---\n")  # no Markdown: fields, a line each
+        blocks: list[Block] = [Text(f"{front}{fence}".rstrip()), Markdown(body)]
         if draft.wrong:
             blocks.append(Text("\n".join(map(sentence, draft.wrong)), "warning"))
         skill = self._book.now().find(name)
