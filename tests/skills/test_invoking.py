@@ -129,11 +129,8 @@ async def test_wide_rules_of_any_origin_permit_nothing(tmp_path: Path, place: st
 
 async def test_whoever_types_what_is_not_theirs_is_told_why(tmp_path: Path) -> None:
     skill(tmp_path / "home", "rules", "Rules.\n", "user-invocable: false")
-    skill(tmp_path / "home", "rulez", "Rules.\n")
     async with opened(tmp_path) as made:
-        commands = made.session.commands
-        assert "rules" not in {command.name for command in commands}
-        assert commands.nearest("rule") == "rulez"
+        assert "rules" not in {command.name for command in made.session.commands}
         outcome = await made.session.run_command("/rules")
         assert isinstance(outcome, Problem)
         assert "/rules is for the model" in plain(outcome.blocks[0])
@@ -165,8 +162,8 @@ async def test_an_untrusted_projects_skill_acts_in_nothing(tmp_path: Path) -> No
         assert sorted(path.name for path in made.project.iterdir()) == [".claude"]
         assert {e.behavior for e in made.seen.of(Decided)} == {"deny"}
         assert {body["model"] for body in made.server.bodies} == {"claude-sonnet-5-5"}
-        told = [event.text for event in made.seen.of(Noticed)]
-        assert told[0].startswith("/deploy: allowed-tools, hooks, model, effort do not count, for")
+        told = made.seen.of(Noticed)[0].text
+        assert told.startswith("/deploy: allowed-tools, hooks, model, effort do not count, for")
 
 
 async def test_an_untrusted_projects_skill_is_asked_about_once(tmp_path: Path) -> None:
