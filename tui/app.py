@@ -122,6 +122,11 @@ class AgentApp(App[int], inherit_bindings=False):
         """It can go over to other sessions."""
         return self.switching.others is not None
 
+    @property
+    def over(self) -> bool:
+        """The program is being left, or its screen has ended."""
+        return self.return_code is not None or not self.is_running
+
     def switch(self, to: Switch) -> None:
         self.spawn(self.switching.switch(to))
 

@@ -129,7 +129,7 @@ class Reach:
         return on
 
     def open_panel(self, offer: Offer) -> bool:
-        return open_offer(offer, self)
+        return self._host.over or open_offer(offer, self)  # work begun now would never run
 
     def copy_answer(self, which: str) -> str:
         """Copy the n-th last answer, or the code in the last one; says what was done."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.commands.outcome import Page, Say
+from gatewright.agent.commands.panels import Check, DoctorPanel
 from gatewright.tools.blocks import Share, Shares, Table, Text, plain
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.keys import KEYS
@@ -28,6 +29,25 @@ async def test_what_is_looked_up_leaves_nothing_in_the_conversation(command: str
         await s.gone("esc closes")
         assert s.app.repl.transcript.records.all() == []
         assert s.app.focused is s.app.repl.box
+
+
+async def test_what_opens_when_the_program_is_being_left_begins_nothing() -> None:
+    """Its work would be cancelled before it began, and its screen be gone."""
+    begun: list[str] = []
+
+    async def command() -> DoctorPanel:
+        s.app.exit(0)
+        begun.append("command")
+        return DoctorPanel(
+            fallback=Say(()), checks=[Check("one", lambda: begun.append("one") or ())]
+        )
+
+    async with stage() as s:
+        s.app.talk.follow("/doctor", command)
+        await s.until(lambda: bool(begun))
+    assert not s.app.repl.sheet.open
+    assert begun == ["command"]
+    assert s.app.failures == []
 
 
 async def test_typing_goes_on_in_the_prompt() -> None:
