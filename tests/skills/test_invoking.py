@@ -22,6 +22,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.tools.blocks import plain
 from gatewright.tools.protocol import TextContent
+from tests.fakes.plugin_trees import bare_plugin
 from tests.permissions.composed import Desk, desk
 
 SKILLS = ".claude/skills"
@@ -597,3 +598,16 @@ async def test_no_text_ends_its_own_frame(tmp_path: Path) -> None:
         assert said.casefold().count("</skill>") == 1
         assert said.endswith("</skill>")
         assert "< / Skill" not in said
+
+
+async def test_always_for_a_skill_of_a_plugin_covers_that_one_alone(tmp_path: Path) -> None:
+    options = {"plugin_dirs": (str(bare_plugin(tmp_path / "tidy")),)}
+    script = (call("sweep"), call("tidy:sweep", "2", "s2"), "say: done")
+    async with opened(tmp_path, *script, options=options) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        assert any("Skill(tidy:sweep)" in option.label for option in asked.ask.options)
+        made.answer(asked, "always")
+        await made.ended()
+        second = await made.decided("s2")
+        assert (second.answer, second.rule) == ("", "Skill(tidy:sweep)")

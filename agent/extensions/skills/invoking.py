@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.skills.rendering import Body, Rendering
 
 CAP = 400_000  # characters of a result: a body with what it attaches
+PLUGIN = "plugin"  # an origin
 AGAIN = (
     "The skill {name} was invoked before with this very text, which you still have above: do what "
     "it says."
@@ -73,7 +74,9 @@ class Invoker:
         skill = self._found(name)
         called = self.book.last().called(skill)
         said = by(skill, called, self._host.around.where)
-        return About(called, skill.origin, said)
+        # A plugin's by its whole name: what is allowed of it covers no other of its short one.
+        name = skill.qualified if skill.origin == PLUGIN else called
+        return About(name, skill.origin, said)
 
     async def invoke(self, name: str, arguments: str, ctx: ToolContext) -> Run:
         skill = self._found(name)
