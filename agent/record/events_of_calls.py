@@ -74,3 +74,8 @@ class SkillInvoked(Event, frozen=True, tag="skill_invoked"):
     arguments: int = 0  # how long they were
     files: int = 0  # beside its text
     call_id: str = ""  # of the model's call; empty: the person typed it
+    carried: str = ""  # its text, over a summary: it was invoked before that
+
+    def opens(self, text: str) -> bool:
+        """Whether it is the text of this skill, as it goes before a line of the person."""
+        return text.startswith(f'<skill name="{self.name}"')

@@ -31,14 +31,18 @@ def called(name: str, text: str, agent: str = MAIN, *, ok: bool = True) -> list[
 
 def typed(name: str, text: str) -> list[Envelope]:
     invoked = SkillInvoked(name=name, origin="user", path=f"/s/{name}")
-    message = UserMessage(content=(TextContent(text),), hidden=True)
-    return [envelope(invoked), envelope(message)]
+    return [envelope(invoked), before(f'<skill name="{name}" origin="user">{text}')]
+
+
+def before(text: str) -> Envelope:
+    return envelope(UserMessage(content=(TextContent(text),), hidden=True))
 
 
 def test_the_newest_text_of_each_comes_back_the_last_one_first() -> None:
     invoked = Invoked([*called("a", "one"), *typed("b", "two"), *called("a", "three")])
     sections = invoked.remains()
-    assert [section.splitlines()[-1] for section in sections] == ["three", "two"]
+    ends = [section.splitlines()[-1].rpartition(">")[2] for section in sections]
+    assert ends == ["three", "two"]
     assert sections[0].startswith("# The skill a, as it was invoked")
 
 
@@ -69,3 +73,20 @@ def test_what_failed_and_what_others_invoked_does_not_come_back() -> None:
     invoked = Invoked([*called("a", "no", ok=False), *called("b", "child", "main/x")])
     assert not invoked.remains()
     assert invoked.has("main/x", "b", "child")
+
+
+def test_texts_of_a_line_are_told_apart_from_each_other_and_from_what_stands_before() -> None:
+    (a, a_text), (b, b_text) = typed("a", "one"), typed("b", "two")
+    invoked = Invoked([a, b, before("Notice of this program: x"), a_text, b_text])
+    assert [section.rpartition(">")[2] for section in invoked.remains()] == ["two", "one"]
+
+
+def test_what_was_invoked_before_a_summary_comes_back_after_a_second_one() -> None:
+    boundary = envelope(Compacted(summary="s", trigger="manual", tokens_before=1))
+    first = Invoked([*called("a", "one"), *typed("b", "two"), boundary])
+    carried = first.carried()
+    resumed = Invoked([boundary, *map(envelope, carried)])  # nothing before it is read
+    assert resumed.remains() == first.remains()
+    assert resumed.files.keys() == first.files.keys()
+    assert not resumed.has(MAIN, "a", "one"), "the model has it cut, behind the summary"
+    assert resumed.carried() == carried

@@ -23,7 +23,7 @@ from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
 from gatewright.agent.plugins.panel.market_search import in_markets
 from gatewright.agent.plugins.parts import PluginParts
-from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
+from gatewright.agent.record.events import AnyEvent, Compacted, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
@@ -31,6 +31,7 @@ from gatewright.skills.book import SkillBook
 from gatewright.skills.naming import Skills
 from gatewright.skills.shown.listing import budget
 from gatewright.skills.source import SKILL, SLASH, SkillSource
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import ToolSpec
 
@@ -127,6 +128,9 @@ async def plug_skills(host: Host) -> Contribution:
 
     def saw(envelope: Envelope) -> None:
         skills.invoked.saw(envelope)
+        if envelope.agent == MAIN and isinstance(envelope.event, Compacted):
+            for each in skills.invoked.carried():
+                host.publish(each)
 
     return Contribution(
         sources=(source, skills.telling),
