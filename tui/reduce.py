@@ -27,7 +27,7 @@ from gatewright.tui.state import (
     View,
 )
 from gatewright.tui.transcript.calls import Call, all_stopped, of_call, patched, plain_content
-from gatewright.tui.transcript.items import Ending, Item, Note, Rule, Said
+from gatewright.tui.transcript.items import Ending, Invocation, Item, Note, Rule, Said
 
 Question: TypeAlias = ev.Asked | ev.Answered
 Turn: TypeAlias = (
@@ -154,8 +154,8 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
 
 def _record(view: View, event: Record) -> Reduced:
     match event:
-        case ev.UserMessage(hidden=True):
-            return view, ()
+        case ev.UserMessage(hidden=True, content=content):
+            return _text_of_skill(view, plain_content(content))
         case ev.UserMessage(content=content):
             return add(was_read(view), Said(0, _said(content)))
         case ev.Noticed(text=text, tone=tone):
@@ -187,11 +187,20 @@ def _hook(view: View, event: HookEvent, at: float) -> Reduced:
 
 def _skill(view: View, event: ev.SkillInvoked) -> Reduced:
     """One that the person typed; what a call invoked is the record of that call."""
-    if event.call_id:
+    if event.call_id or event.carried:
         return view, ()
     files = f" · {event.files} {'file' if event.files == 1 else 'files'}" if event.files else ""
     text = f"Skill {event.name} · {event.origin}{files}"
-    return add(view, Note(0, text, "dim"))
+    item = Invocation(view.next_id, text)
+    return add(replace(view, skills=(*view.skills, (event, item))), item)
+
+
+def _text_of_skill(view: View, text: str) -> Reduced:
+    for each in view.skills:
+        if each[0].opens(text):
+            left = tuple(other for other in view.skills if other is not each)
+            return replace(view, skills=left), (Patched(replace(each[1], more=text)),)
+    return view, ()
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:

@@ -6,12 +6,13 @@ from typing import TypeAlias
 
 import msgspec
 
+from gatewright.agent.record.events import SkillInvoked
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import TodoItem
 from gatewright.tools.interact import Ask
 from gatewright.tui.agents.known import Agents
-from gatewright.tui.transcript.items import Item, Looked, Note, Prose, Thought, ToolRun
+from gatewright.tui.transcript.items import Invocation, Item, Looked, Note, Prose, Thought, ToolRun
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -54,6 +55,7 @@ class View(msgspec.Struct, frozen=True):
     window: int = 0
     queue: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    skills: tuple[tuple[SkillInvoked, Invocation], ...] = ()  # typed: their texts come
     ends: Note | None = None  # what was told last of work that has ended
     confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()

@@ -16,6 +16,7 @@ from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
+    Invocation,
     Item,
     Looked,
     Note,
@@ -41,7 +42,7 @@ def source(item: Item) -> str:
             return f"> {text}"
         case Prose(text=text) | Thought(text=text) | Note(text=text):
             return text
-        case Rule(text=text, more=more):
+        case Rule(text=text, more=more) | Invocation(text=text, more=more):
             return f"{text}\n{more}".rstrip()
         case ToolRun():
             return _call(item)

@@ -25,6 +25,7 @@ from gatewright.tui.transcript.figures import count, money, seconds
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
+    Invocation,
     Item,
     Looked,
     Note,
@@ -123,6 +124,8 @@ def chunks_of(  # noqa: C901, PLR0911  one kind each
             return [Chunk(partial(_shown, item))]
         case Rule():
             return _ruled(item, expanded=expanded)
+        case Invocation():
+            return [Chunk(partial(_invocation, item, expanded))]
         case Ending():
             return [Chunk(partial(_ending, item))]
         case _:
@@ -224,6 +227,14 @@ def _shown(item: Shown, width: int) -> list[Line]:
             rows += draw_all((block,), width - MARGIN)
     if item.title:
         rows = [line(Span(one_line(item.title), "dim")), *rows]
+    return _margin(rows)
+
+
+def _invocation(item: Invocation, expanded: bool, width: int) -> list[Line]:
+    hint = () if expanded or not item.more else (Span("  ctrl+o", "faint"),)
+    rows = [clip(line(Span(one_line(item.text), "dim"), *hint), width - MARGIN)]
+    if expanded:
+        rows += flow(visible(item.more.strip()), min(width - MARGIN, PROSE), "dim")
     return _margin(rows)
 
 

@@ -112,6 +112,14 @@ class Rule(msgspec.Struct, frozen=True):
     more: str = ""
 
 
+class Invocation(msgspec.Struct, frozen=True):
+    """A skill that the person typed: one line, and opened its text."""
+
+    id: int
+    text: str
+    more: str = ""
+
+
 class Ending(msgspec.Struct, frozen=True):
     """The end of a turn: what it took, and why it stopped when it did not simply complete."""
 
@@ -124,7 +132,17 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 # What opens to show more of itself.
-FOLDED = (Said, Thought, ToolRun, Looked, AgentBlock, Rule)
+FOLDED = (Said, Thought, ToolRun, Looked, AgentBlock, Rule, Invocation)
 Item: TypeAlias = (
-    Said | Prose | Thought | ToolRun | Looked | AgentBlock | Note | Shown | Rule | Ending
+    Said
+    | Prose
+    | Thought
+    | ToolRun
+    | Looked
+    | AgentBlock
+    | Note
+    | Shown
+    | Rule
+    | Invocation
+    | Ending
 )
