@@ -84,15 +84,17 @@ class SkillBook:
         """Read all files again; with `nested` all directories below cwd count as well."""
         with self._lock:
             if nested:
-                self._nested = tuple(
-                    dict.fromkeys((*self._nested, *nested_below(self._ground().cwd)))
-                )
+                self._nested = tuple(dict.fromkeys((*self._nested, *self._below())))
             self._looked = {
                 place: msgspec.structs.replace(looked, folders={}, files=_aged(looked.files))
                 for place, looked in self._looked.items()
                 if place.folder != str(BUILT_IN)
             }
             return self.now()
+
+    def _below(self) -> tuple[str, ...]:
+        ground = self._ground()
+        return nested_below(ground.cwd, ground.root)
 
     def touched(self, path: Path) -> bool:
         """A file was read or changed: whether that brings skills that were not listed before."""

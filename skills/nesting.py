@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from gatewright.skills.ignoring import Ignores, ignored, ignores_in
 from gatewright.skills.places import COMMANDS, HOMES, SKILLS
 
 MOST = 200  # nested places of a session
@@ -33,10 +34,13 @@ def nested_above(path: Path, cwd: Path, passed: set[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def nested_below(cwd: Path) -> tuple[str, ...]:
-    """All of them, in the order of their paths. Links to directories are not followed."""
+def nested_below(cwd: Path, root: Path) -> tuple[str, ...]:
+    """All of them, in the order of their paths, but in what the project's .gitignore names.
+
+    Links to directories are not followed.
+    """
     found: list[str] = []
-    for looked, folder in enumerate(_folders(cwd)):
+    for looked, folder in enumerate(_folders(str(cwd), _above(cwd, root))):
         if looked > FOLDERS or len(found) >= MOST:
             break
         if _has_skills(Path(folder)):
@@ -44,10 +48,24 @@ def nested_below(cwd: Path) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _folders(top: Path) -> Iterator[str]:
+def _folders(top: str, above: tuple[Ignores, ...]) -> Iterator[str]:
+    rules = {top: above}  # of directories that are still to be looked at
     for here, below, _ in os.walk(top):
-        below[:] = sorted(n for n in below if n not in SKIPPED and not n.startswith("."))
-        yield from (f"{here}/{name}" for name in below)
+        holding = (*rules.pop(here, above), *ignores_in(here))
+        names = (n for n in below if n not in SKIPPED and not n.startswith("."))
+        below[:] = sorted(name for name in names if not ignored(f"{here}/{name}", holding))
+        paths = [f"{here}/{name}" for name in below]
+        rules |= dict.fromkeys(paths, holding)
+        yield from paths
+
+
+def _above(cwd: Path, root: Path) -> tuple[Ignores, ...]:
+    """What the directories over cwd say, the nearest last."""
+    if not cwd.is_relative_to(root):
+        return ()
+    steps = cwd.relative_to(root).parts
+    folders = (root.joinpath(*steps[:count]) for count in range(len(steps)))
+    return tuple(each for folder in folders for each in ignores_in(str(folder)))
 
 
 def _has_skills(folder: Path) -> bool:

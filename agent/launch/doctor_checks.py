@@ -159,3 +159,14 @@ def skills(there: str, bad: Sequence[str], notes: str) -> Iterator[Finding]:
     more = f"; {notes}: agent skills list shows them" if notes else ""
     if notes or not bad:
         yield Finding("Skills", Health.GOOD, f"{there}{more}")
+
+
+def plugins(rows: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
+    """Each with its id, its state and why it is not on."""
+    for id, state, why in rows:
+        if state in ("stopped", "missing"):
+            advice = f"agent plugin install {id}" if state == "missing" else "agent plugin list"
+            yield Finding("Plugins", Health.WARN, f"{id}: {why or 'is not installed'}", advice)
+    on = [id for id, state, _ in rows if state == "on"]
+    if on:
+        yield Finding("Plugins", Health.GOOD, f"{len(on)} on: {', '.join(on)}")

@@ -97,6 +97,8 @@ def _named(path: Path) -> list[str]:
 
 def sweep(store: Store, *, now: float | None = None) -> None:
     """Remove versions that are installed no more and that nobody has used for so long."""
+    for _ in _living(store.users):
+        pass  # the file of one that was killed goes
     try:
         installed = {str(store.root(each)) for each in store.lock.read().plugins.values()}
     except GatewrightError:

@@ -84,6 +84,16 @@ def checks(
 
         return list(examine.skills(*SkillsHere().standing()))
 
+    def plugins() -> list[Finding]:
+        from gatewright.agent.plugins.enabled import any_named  # noqa: PLC0415  with plugins alone
+
+        if not any_named(loaded):
+            return []
+        from gatewright.agent.subcommands.plugins.plugins_here import PluginsHere  # noqa: PLC0415  90 ms
+
+        rows = [(each.id, each.state, each.why) for each in PluginsHere().rows()]
+        return list(examine.plugins(rows))
+
     def keys() -> list[Finding]:
         return [examine.keys(settings, env, key_variables(), key_store(env).names())]
 
@@ -104,6 +114,7 @@ def checks(
         Check("Rules", lambda: _rules(loaded, trusted=trusted)),
         Check("Hooks", lambda: _hooks(loaded)),
         Check("Skills", skills),
+        Check("Plugins", plugins),
     )
 
 

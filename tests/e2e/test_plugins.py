@@ -113,6 +113,25 @@ class TestOnePluginWithEverything:
         assert first_line(program)["plugin_errors"][0]["plugin"] == "tidy@local"
 
 
+def test_the_doctor_says_how_plugins_are(program: Program, tmp_path: Path) -> None:
+    assert "Plugins" not in program.run("doctor").stdout
+    plugin(program, "install", str(bare_plugin(tmp_path / "tidy")), "--yes")
+    assert "1 on: tidy@local" in program.run("doctor").stdout
+    settings = program.home / ".gatewright" / "settings.json"
+    said = json.loads(settings.read_text(encoding="utf-8"))
+    write_json(settings, {**said, "enabledPlugins": {"tidy@local": True, "gone@market": True}})
+    found = program.run("doctor").stdout
+    assert "gone@market: it is on, and not installed" in found
+    assert "1 on: tidy@local" in found
+
+
+def test_the_mark_of_a_session_that_was_killed_goes(program: Program, tmp_path: Path) -> None:
+    plugin(program, "install", str(bare_plugin(tmp_path / "tidy")), "--yes")
+    left = write(store(program) / "users" / "gone.json", "[]")
+    first_line(program)
+    assert not left.exists()
+
+
 class TestConsent:
     def test_nobody_there_means_no(self, program: Program, tmp_path: Path) -> None:
         done = program.run("plugin", "install", str(bare_plugin(tmp_path / "tidy")))

@@ -209,3 +209,21 @@ def test_without_description_a_command_file_is_not_for_the_model(tree: Tree) -> 
     tree.command(".claude/commands", "plain.md", "Do it.")
     tree.command(".claude/commands", "said.md", "---\ndescription: Does it.\n---\nDo it.")
     assert [s.name for s in tree.book().listed()] == ["said"]
+
+
+def test_reload_passes_over_what_is_ignored(tree: Tree) -> None:
+    for folder in ("out", "deep/out", "gen/a", "kept/gen", "logs.d", "sub/tmp", "tmp", "sub/own"):
+        tree.skill(f"{folder}/.claude/skills", folder.replace("/", "-").replace(".", "-"))
+    write(tree.root / ".gitignore", "# made\nout/\n/gen\n*.d\ntmp\n")
+    write(tree.root / "sub" / ".gitignore", "!tmp\n")
+    names = {skill.name for skill in tree.book().reload(nested=True).every}
+    assert names == {"kept-gen", "sub-tmp", "sub-own"}
+    tree.with_ground(cwd=tree.root / "deep")
+    assert tree.book().reload(nested=True).every == (), "a file above holds, too"
+
+
+def test_what_is_ignored_may_be_said_by_anybody(tree: Tree) -> None:
+    tree.skill("a/.claude/skills", "one")
+    write(tree.root / ".gitignore", b"\xff\n[\n**/**/**\x00\n" + b"{a,b}" * 10_000)
+    (tree.root / "a" / ".gitignore").mkdir()
+    assert [skill.name for skill in tree.book().reload(nested=True).every] == ["one"]

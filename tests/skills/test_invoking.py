@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from gatewright.agent.commands.outcome import Problem, Say
 from gatewright.agent.record.events import (
@@ -18,10 +19,11 @@ from gatewright.agent.record.events import (
     InputRefused,
     Noticed,
     SkillInvoked,
+    ToolFinished,
     UserMessage,
 )
 from gatewright.tools.blocks import plain
-from gatewright.tools.protocol import TextContent
+from gatewright.tools.protocol import ImageContent, TextContent
 from tests.fakes.plugin_trees import bare_plugin
 from tests.permissions.composed import Desk, desk
 
@@ -364,6 +366,16 @@ async def test_files_that_the_template_names_come_along(tmp_path: Path) -> None:
         said = texts(made)
         assert "RULES" in said and "OWN" in said
         assert "SECRET" not in said and "KEY=1" not in said
+
+
+async def test_a_picture_that_the_template_names_is_one(tmp_path: Path) -> None:
+    file = skill(tmp_path / "home", "look", "Compare with @pic.png and @broken.png\n")
+    Image.new("RGB", (4, 3), "red").save(file.parent / "pic.png")
+    (file.parent / "broken.png").write_bytes(b"\x89PNG no")
+    async with opened(tmp_path, call("look"), "say: 1") as made:
+        await turns(made, "go")
+        (done,) = [e for e in made.seen.of(ToolFinished) if e.call_id == "s1"]
+        assert sum(isinstance(part, ImageContent) for part in done.content) == 1
 
 
 HOOKED = """hooks:

@@ -11,7 +11,6 @@ from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.rules import Rule, parse_rule, too_broad
 from gatewright.skills.model import Skill
 from gatewright.skills.source import SLASH
-from gatewright.skills.template import in_rule
 from gatewright.tools.access import MAIN, Where
 
 KEPT = ("Skill", SLASH, "ToolSearch", "TodoWrite", "AskUserQuestion")  # under every limit
@@ -50,7 +49,11 @@ def scope_of(
     skill, said = order.skill, order.skill.said
     if not skill.trusted:
         return Scope(by=order.called, deny=said.disallowed_tools)
-    allow = tuple(in_rule(rule, order.values) for rule in said.allowed_tools)
+    allow = said.allowed_tools
+    if allow:
+        from gatewright.skills.template import in_rule  # noqa: PLC0415  lazy: with the first rule
+
+        allow = tuple(in_rule(rule, order.values) for rule in allow)
     broad = _broad(allow)
     whose = f"the skill {order.called} ({order.where.shown(skill.file)})"
     limited = enforced or said.enforce_allowed_tools

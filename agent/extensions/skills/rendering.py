@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import msgspec
 
 from gatewright.agent.agents.inert_text import BROKEN
 from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.file_judge import pictures
 from gatewright.agent.context.readable import Readable
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.skills.order import Order
@@ -42,6 +43,7 @@ SIDE_BY_SIDE = 4
 SECONDS = 120.0
 _ENDS = re.compile(r"<(?=\s*/\s*skill\b)", re.IGNORECASE)
 SHOWN = 200  # characters of a command in a sentence
+Picture: TypeAlias = Callable[[bytes, Path], Content | None]
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -74,7 +76,8 @@ class Rendering:
         if len(text) > TEXT:
             text = f"{text[:TEXT]}\n[{len(text) - TEXT:,} more characters were left out.]"
         names = await asyncio.to_thread(companions, skill) if skill.form == "skill" else ()
-        attached = await asyncio.to_thread(self._attached, order, rendered.mentions)
+        picture = pictures() if rendered.mentions else _no_picture
+        attached = await asyncio.to_thread(self._attached, order, rendered.mentions, picture)
         return Body((TextContent(wrapped(order, text, names)), *attached), len(names))
 
     # commands
@@ -174,7 +177,7 @@ class Rendering:
 
     # files
 
-    def _attached(self, order: Order, names: Sequence[str]) -> Sequence[Content]:
+    def _attached(self, order: Order, names: Sequence[str], picture: Picture) -> Sequence[Content]:
         """Files that the template names: of the skill's directory, else of the project."""
         found = [path for name in names if (path := _meant(order, name)) is not None]
         if not found:
@@ -182,7 +185,7 @@ class Rendering:
         host = self._host
         reads = order.agent == MAIN and not order.preloaded  # which is for another agent
         note = host.ledger.note if reads else _unnoted
-        ports = AttachPorts(_no_picture, note, Unasked(host.briefing.readable), _untold)
+        ports = AttachPorts(picture, note, Unasked(host.briefing.readable), _untold)
         return attach(" ".join(f'@"{path}"' for path in found), order.where, ports)
 
 
