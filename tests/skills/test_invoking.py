@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from gatewright.agent.commands.outcome import Problem, Say
 from gatewright.agent.record.events import (
@@ -19,12 +18,10 @@ from gatewright.agent.record.events import (
     InputRefused,
     Noticed,
     SkillInvoked,
-    ToolFinished,
     UserMessage,
 )
 from gatewright.tools.blocks import plain
-from gatewright.tools.protocol import ImageContent, TextContent
-from tests.fakes.plugin_trees import bare_plugin
+from gatewright.tools.protocol import TextContent
 from tests.permissions.composed import Desk, desk
 
 SKILLS = ".claude/skills"
@@ -368,16 +365,6 @@ async def test_files_that_the_template_names_come_along(tmp_path: Path) -> None:
         assert "SECRET" not in said and "KEY=1" not in said
 
 
-async def test_a_picture_that_the_template_names_is_one(tmp_path: Path) -> None:
-    file = skill(tmp_path / "home", "look", "Compare with @pic.png and @broken.png\n")
-    Image.new("RGB", (4, 3), "red").save(file.parent / "pic.png")
-    (file.parent / "broken.png").write_bytes(b"\x89PNG no")
-    async with opened(tmp_path, call("look"), "say: 1") as made:
-        await turns(made, "go")
-        (done,) = [e for e in made.seen.of(ToolFinished) if e.call_id == "s1"]
-        assert sum(isinstance(part, ImageContent) for part in done.content) == 1
-
-
 HOOKED = """hooks:
   PreToolUse:
     - matcher: Bash
@@ -610,16 +597,3 @@ async def test_no_text_ends_its_own_frame(tmp_path: Path) -> None:
         assert said.casefold().count("</skill>") == 1
         assert said.endswith("</skill>")
         assert "< / Skill" not in said
-
-
-async def test_always_for_a_skill_of_a_plugin_covers_that_one_alone(tmp_path: Path) -> None:
-    options = {"plugin_dirs": (str(bare_plugin(tmp_path / "tidy")),)}
-    script = (call("sweep"), call("tidy:sweep", "2", "s2"), "say: done")
-    async with opened(tmp_path, *script, options=options) as made:
-        made.session.submit("go")
-        asked = await made.asked()
-        assert any("Skill(tidy:sweep)" in option.label for option in asked.ask.options)
-        made.answer(asked, "always")
-        await made.ended()
-        second = await made.decided("s2")
-        assert (second.answer, second.rule) == ("", "Skill(tidy:sweep)")
