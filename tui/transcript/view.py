@@ -131,6 +131,8 @@ class Transcript(Widget, can_focus=False):
         rows = self.greeting(self.records.width)
         if self.records.items():
             return [*rows, BLANK] if self.place is None and len(rows) < room else []
+        if len(rows) > room:
+            rows = [row for row in rows if row.plain.strip()]  # what says nothing gives way first
         return rows[:room]
 
     def _show(self, lines: list[Line], width: int, height: int) -> None:
