@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.commands.outcome import Page, Say
-from gatewright.agent.commands.panels import Check, DoctorPanel
+from gatewright.agent.commands.panels import Check, DoctorPanel, Finding
 from gatewright.tools.blocks import Share, Shares, Table, Text, plain
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.keys import KEYS
@@ -38,9 +38,11 @@ async def test_what_opens_when_the_program_is_being_left_begins_nothing() -> Non
     async def command() -> DoctorPanel:
         s.app.exit(0)
         begun.append("command")
-        return DoctorPanel(
-            fallback=Say(()), checks=[Check("one", lambda: begun.append("one") or ())]
-        )
+        return DoctorPanel(fallback=Say(()), checks=[Check("one", one)])
+
+    def one() -> list[Finding]:
+        begun.append("one")
+        return []
 
     async with stage() as s:
         s.app.talk.follow("/doctor", command)

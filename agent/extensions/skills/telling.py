@@ -53,7 +53,8 @@ class SkillTelling:
     ) -> None:
         self._book, self.uses, self._room, self._cwd = book, uses, room, cwd
         self._warn, self._tell = warn, tell
-        self._at_once = self._announced = ""  # what was said within a turn, and with a message
+        self._at_once: str = ""  # what was said within a turn
+        self._announced: str = ""  # and with a message
         self._listed: Mapping[str, str] = {}  # what a list that was made says, by name
         self._first: Mapping[str, str] | None = None  # the same of the one in the prompt
         self._missing: int | None = None  # skills that the list has no room for
