@@ -90,7 +90,7 @@ class TestOnePluginWithEverything:
     def its_texts_count(self, program: Program) -> None:
         """Its skill, its command, its style."""
         call = 'call: Skill {"skill": "tidy:sweep", "args": "the kitchen"}\n---\nsay: Done.\n'
-        done, bodies = asked(program, call, "--allowedTools", "Skill(sweep)")
+        done, bodies = asked(program, call, "--allowedTools", "Skill(tidy:sweep)")
         assert "Sweep it: the kitchen" in json.dumps(bodies[1]["messages"]), done.stderr
         system = json.dumps(bodies[0]["system"])
         assert "Sweep the floor" in system

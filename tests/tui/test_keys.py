@@ -163,6 +163,39 @@ async def test_a_menu_that_opens_looks_once_for_commands_that_are_new() -> None:
         await s.until(lambda: looks == [1, 1])
 
 
+@pytest.mark.parametrize("closed", [False, True])
+async def test_what_is_found_late_is_offered_unless_the_menu_was_closed(*, closed: bool) -> None:
+    async with stage() as s:
+        found = asyncio.Event()
+
+        async def look() -> None:
+            await found.wait()
+            s.app.talk.commands().changed()
+
+        def now() -> Sequence[Command]:
+            return (
+                [Command(name="newest", summary="Just there", run=done)] if found.is_set() else []
+            )
+
+        async def done(context: CommandContext) -> Outcome:
+            return Say.text(f"done {context.name}")
+
+        s.app.talk.commands().add(Looking(now, look))
+        await s.press("slash")
+        await s.see("/help")
+        if closed:
+            await s.press("escape")
+        else:
+            await s.press("n", "e", "w", "e")  # fits nothing yet
+        found.set()
+        if closed:
+            await s.until(lambda: s.app.talk.commands().find("newest") is not None)
+            assert not s.app.repl.box.menu_open
+        else:
+            await s.see("/newest", "Just there")
+            assert s.app.repl.box.menu_open
+
+
 async def test_the_menu_runs_what_is_under_the_cursor() -> None:
     async with stage() as s:
         await s.press("slash", "h", "e", "enter")

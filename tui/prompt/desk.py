@@ -46,6 +46,9 @@ class Desk:
         self._names = LookingUp(talk.mentions, talk.spawn, self._looked_up)
         self._stashed = ""
         self._looked = False  # for commands that are new, since the menu opened
+        self._offering = (
+            ""  # the kind of word that is offered something, until the person closes it
+        )
 
     def begin(self) -> None:
         """The session is there: list the files before they are asked for."""
@@ -98,7 +101,7 @@ class Desk:
         """Offer what fits the word at the cursor; nothing while the keys are somebody else's."""
         row, column = self._box.cursor_location
         self._word = word_at(self._box.document.get_line(row), column, row)
-        kind = self._word.kind if offer else ""
+        kind = self._offering = self._word.kind if offer else ""
         if kind != "file":
             self._names.drop()
         match kind:
@@ -118,9 +121,13 @@ class Desk:
         self._list_attached(row, column)
 
     async def _look_again(self) -> None:
-        """Files of skills may be others by now: the menu that is open gets them, no key waits."""
-        if await self._talk.commands().look() and self._word.kind == "command" and self._menu.open:
+        """Files of skills may be others by now: the menu gets them, no key waits.
+
+        Also one that went away because nothing fitted what was typed meanwhile.
+        """
+        if await self._talk.commands().look() and self._offering == "command":
             self._menu.offer(command_choices(self._talk.commands(), self._word.text))
+            self._box.menu_open = self._menu.open
 
     def _looked_up(self, mentions: Sequence[Mention]) -> None:
         if mentions != self._mentions:
@@ -148,7 +155,7 @@ class Desk:
     def close_menu(self) -> None:
         self._names.drop()
         self._menu.close()
-        self._box.menu_open = False
+        self._box.menu_open, self._offering = False, ""
 
     def menu_key(self, key: str) -> bool:
         """Use a key for the open menu; False when it is not one of its keys."""
