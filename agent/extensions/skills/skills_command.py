@@ -22,10 +22,12 @@ from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.skills.book import SkillBook
+from gatewright.skills.frontmatter import FILE_LIMIT
 from gatewright.skills.model import Said, Show, SkillError
 from gatewright.skills.shown.finding import found
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 from gatewright.tools.counted import counted
+from gatewright.tools.system.regular import read_regular
 
 ARGS = "[info NAME | search WORDS | reload [--all] | learn [NAME] | drafts]"
 USAGE = f"Usage: /skills {ARGS}"
@@ -257,7 +259,7 @@ def _edited(shelf: SkillShelf, name: str, file: str) -> Outcome:
         return Problem.of("Only your own skills and the project's are edited here.")
     path = row.skill.file
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, FILE_LIMIT).decode()
     except (OSError, UnicodeDecodeError) as error:
         return Problem.of(f"{path} cannot be read: {error}.")
 

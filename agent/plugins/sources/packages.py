@@ -24,7 +24,7 @@ from gatewright.agent.plugins.sources.versions import best
 from gatewright.agent.plugins.sources.writing import TreeWriter
 from gatewright.tools.system.untyped_json import obj
 
-_ABOUT: Final = 64 * 1024 * 1024  # a package with thousands of versions says much of itself
+_ABOUT: Final = 16 * 1024 * 1024  # bytes of JSON, of which plain values are made: much more memory
 # The short form of what a registry knows; some only have the long one.
 _ACCEPT: Final = {"accept": "application/vnd.npm.install-v1+json, application/json;q=0.9"}
 

@@ -26,10 +26,12 @@ from gatewright.agent.extensions.skills.skill_rows import sentence
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.transcript.index import ago
 from gatewright.skills.book import SkillBook
+from gatewright.skills.frontmatter import FILE_LIMIT
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 from gatewright.tools.files.diff import diff
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.project import FOLDER
+from gatewright.tools.system.regular import read_regular
 
 SKILLS = "skills"
 USAGE = "Usage: /skills drafts [NAME [edit | try TASK | approve user|project [replace] | discard]]"
@@ -127,7 +129,7 @@ class DraftPanel:
         skill = self._book.now().find(name)
         if skill is not None:
             try:
-                before = skill.file.read_text(encoding="utf-8")
+                before = read_regular(skill.file, FILE_LIMIT).decode()
             except (OSError, UnicodeDecodeError):
                 return blocks
             blocks += [Text(f"What is different from /{name} ({skill.whose}):")]
