@@ -120,7 +120,9 @@ def _context(about: Mapping[str, Any], place: Place) -> Context:
         rules=rule_set(
             _rules(about),
             trusted=trusted,
-            strip_runners=mode == "auto" or _flag(about, "autoActive", default=False),
+            strip=modes.strip(
+                "auto" if _flag(about, "autoActive", default=False) else mode, all_shell=False
+            ),
         ),
         patterns=Patterns(place, resolver),
         mode=mode,

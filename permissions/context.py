@@ -67,6 +67,7 @@ class Context(msgspec.Struct, frozen=True):
     limits: tuple[tuple[Rule, ...], ...] = ()  # each names the tools that may be used
     kept_to: tuple[tuple[Rule, ...], ...] = ()  # the same, by skills that are at work
     named: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # whose a rule is
+    consented: frozenset[str] = frozenset()  # tools that the person lets begin in this session
     env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     harmless_env: tuple[str, ...] = ()
     scrubbed_env: bool = True

@@ -20,6 +20,7 @@ from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, R
 from gatewright.permissions.inquiry import Inquiry, inquiries
 from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import Bare, Rule, RuleSet, ShellForm, parse_rule
+from gatewright.permissions.rulebook.way_out import way_out
 
 if TYPE_CHECKING:
     from gatewright.permissions.calls.shell_call import ShellCall
@@ -266,17 +267,24 @@ def _finished(inquiry: Inquiry, decision: Decision) -> Decision:
     grants = _offered(inquiry, decision)
     answerer = "human"
     open_stage = decision.reason.stage in (Stage.SAFETY, Stage.MODE)
-    if _may_classify(inquiry) and not decision.explicit and open_stage:
+    launch = inquiry.subject.family == "workflow"  # nobody starts many agents in a person's place
+    if _may_classify(inquiry) and not decision.explicit and open_stage and not launch:
         answerer = "classifier"
     if answerer == "human" and not inquiry.context.interactive:
-        reason = _turned(decision, Stage.NON_INTERACTIVE, _way_out(inquiry, decision))
+        reason = _turned(decision, Stage.NON_INTERACTIVE, way_out(inquiry, decision))
         return Deny(reason, asked=decision)
+    line = _shell(inquiry)
+    by_rule = decision.reason.stage is Stage.ASK_RULE and bool(decision.reason.rule)
+    plain = (by_rule or decision.reason.stage is Stage.MODE) and not grants and not inquiry.plan
+    could, unruled = line.unruled() if line is not None and plain else ((), "")
     return replace(
         decision,
         grants=grants,
+        could=could,
+        unruled=unruled,
         answerer="classifier" if answerer == "classifier" else "human",
         lacking=inquiry.subject.lacking(),
-        names=line.named() if answerer == "human" and (line := _shell(inquiry)) else (),
+        names=line.named() if answerer == "human" and line is not None else (),
     )
 
 
@@ -323,7 +331,7 @@ def _beating(inquiry: Inquiry) -> tuple[Grant, ...]:
     """After an ask rule "always" makes sense only if the stored rule outranks it."""
     asked = inquiry.subject.asked()
     grants = inquiry.subject.grants()
-    if inquiry.plan or asked is None or any(grant.mode for grant in grants):
+    if inquiry.plan or asked is None or any(grant.mode or grant.session for grant in grants):
         return ()
     if inquiry.subject.family == "shell":
         return grants  # checked against every ask already
@@ -336,22 +344,6 @@ def _beating(inquiry: Inquiry) -> tuple[Grant, ...]:
 
 def _turned(ask: Ask, stage: Stage, text: str) -> Reason:
     return Reason(stage, f"{ask.reason.text} {text}", ask.reason.rule, ask.reason.source)
-
-
-def _way_out(inquiry: Inquiry, ask: Ask) -> str:
-    if inquiry.subject.family == "human":
-        if inquiry.call.tool == "ExitPlanMode":
-            return "Nobody is here to approve: the text of your plan is the answer."
-        return "Nobody is here to answer: decide yourself and say what you assumed."
-    grants = () if ask.explicit else inquiry.subject.grants()
-    rules = ", ".join(grant.rule for grant in grants if grant.rule)
-    if rules:
-        return f"Nobody is here to ask; the rule {rules} would permit it."
-    if any(grant.mode for grant in grants):
-        return "Nobody is here to ask; --permission-mode acceptEdits would permit it."
-    if ask.reason.stage is Stage.MODE and not (ask.explicit or inquiry.plan):
-        return "Nobody is here to ask; no rule is suggested for it, but one of your own permits it."
-    return "Nobody is here to ask, and no flag permits it short of a person's answer."
 
 
 def _by_rule(stage: Stage, text: str, rule: Rule) -> Reason:

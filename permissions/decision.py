@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from gatewright.tools.access import MAIN
+from gatewright.tools.judgement import Judgement
 
 
 class Stage(enum.StrEnum):
@@ -65,10 +66,16 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """What "always" would do: store `rule`, or switch the session to `mode`."""
+    """What "always" would do: store `rule`, or switch the session to `mode`.
+
+    `steps` are narrower and wider rules that a person may want instead, the narrowest first.
+    One of the `session` is consent to what the tool `rule` launches, and is no rule.
+    """
 
     rule: str = ""
     mode: str = ""
+    steps: tuple[str, ...] = ()
+    session: bool = False
 
 
 class Allow(msgspec.Struct, frozen=True):
@@ -80,6 +87,7 @@ class Allow(msgspec.Struct, frozen=True):
     reason: Reason
     note: str = ""
     command: str = ""
+    judged: Judgement | None = None  # by a classifier
     names: tuple[Named, ...] = ()  # a person allowed exactly these before
 
 
@@ -88,12 +96,15 @@ class Deny(msgspec.Struct, frozen=True):
 
     reason: Reason
     asked: Ask | None = None
+    judged: Judgement | None = None  # by a classifier
+    barred: str = ""  # why the turn ends with it, as a failure
 
 
 class Ask(msgspec.Struct, frozen=True):
     """`grants` empty hides "always"; `explicit` asks may not be answered by a classifier.
 
-    `lacking` are the parts of a command line that no rule covers, as they are written.
+    `lacking` are the parts of a command line that no rule covers, as they are written. `could` are
+    rules that would settle it and are not offered by themselves; `unruled` says what no rule holds.
     """
 
     reason: Reason
@@ -102,7 +113,10 @@ class Ask(msgspec.Struct, frozen=True):
     answerer: Answerer = "human"
     lacking: tuple[str, ...] = ()
     names: tuple[Named, ...] = ()  # what a person who says yes says it to
+    could: tuple[Grant, ...] = ()
+    unruled: str = ""
     danger: bool = False  # what is lost may be lost for good: nobody says yes by the way
+    judged: Judgement | None = None  # by a classifier, which leaves it to a person
 
 
 Decision: TypeAlias = Allow | Deny | Ask
@@ -121,4 +135,5 @@ class DecisionRecord(msgspec.Struct, frozen=True):
     source: str = ""
     answer: str = ""
     ms: int = 0
+    judged: Judgement | None = None
     agent: str = MAIN  # whose call it was

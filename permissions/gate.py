@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -29,14 +29,17 @@ from gatewright.permissions.decision import (
 from gatewright.permissions.machine.world import DiskResolver, fetch_missing
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.prompt_queue import PromptQueue
-from gatewright.permissions.recent import Judged
+from gatewright.permissions.recent import Judged, Put
 from gatewright.permissions.request import GatePorts, Hopeless, Outcome, Passed, Refused, Request
 from gatewright.permissions.rulebook.grants import (
     STOPPED,
+    always_of,
+    choice_of,
     options_for,
     question,
     refusal,
     repeated,
+    unkept,
     with_kept,
 )
 from gatewright.permissions.sandbox.port import Offer, Opening
@@ -46,6 +49,7 @@ from gatewright.permissions.standing_in import (
     in_reach,
     open_to_others,
     opinion,
+    overtaken,
     to_put,
     unjudged,
     word_of,
@@ -99,10 +103,10 @@ class Gate:
         if outcome is None:
             async with self._queue.turn(request.agent):
                 judged = await self._now(request, judged)
-                put = await self._put(request, judged.decision)
+                put = await self._put(request, judged)
                 while put is None:  # under another mode it is another question, or none
                     judged = await self._decide(request)
-                    put = await self._put(request, judged.decision)
+                    put = await self._put(request, judged)
                 outcome, answer = put
         if not isinstance(outcome, Hopeless):  # it fails, as if it had run: nothing was decided
             self._note(request, judged, outcome, (answer, started))
@@ -116,28 +120,21 @@ class Gate:
 
     async def _classified(self, request: Request, judged: Judged) -> Judged:
         """What a classifier makes of an ask that may be its; asked while nobody waits for it."""
-        classify, ask = self._ports.classify(), judged.decision
+        ports, classify, ask = self._ports, self._ports.classify(), judged.decision
         if not isinstance(ask, Ask) or ask.answerer != "classifier":
             return judged
         alone = not self._policy.interactive
         if classify is None:
             return replace(judged, decision=unjudged(ask)) if alone else judged
-        from gatewright.tools.classify import Pending  # noqa: PLC0415  lazy: only with a classifier
+        from gatewright.permissions.calls.situation import pending  # noqa: PLC0415  lazy: for a classifier
 
         view = self._policy.view(request.agent)
-        mode = view.mode
-        pending = Pending(
-            call=request.call,
-            access=request.facts.access,
-            agent=request.agent,
-            mode=mode,
-            reason=ask.reason.text,
-        )
-        said = await opinion(classify, pending)
+        mode, switches = view.mode, self._policy.switches
+        said = await opinion(classify, await pending(request, judged, mode, ports))
         again = await self._decide(request)
-        if view.mode != mode or not isinstance(again.decision, Ask):
-            return again  # what was decided meanwhile counts, not an opinion on what was before
-        return replace(judged, decision=by_classifier(said, ask, alone=alone))
+        if again.decision == ask and (view.mode, self._policy.switches) == (mode, switches):
+            return replace(judged, decision=by_classifier(said, ask, alone=alone))
+        return replace(again, decision=overtaken(again.decision, alone=alone))
 
     async def _denied(self, request: Request, outcome: Outcome, answer: str) -> Outcome:
         """Those who listen hear of a refusal that was no person's, and may add to its text."""
@@ -226,13 +223,15 @@ class Gate:
         text = refusal(decision, "" if heard is None else heard.text)
         if heard is not None and heard.word == "stop":
             return Refused(text, stopped=heard.text or text)
-        return Refused(repeated(text) if view.refused(key) >= DENIALS_BEFORE_HINT else text)
+        text = repeated(text) if view.refused(key) >= DENIALS_BEFORE_HINT else text
+        return Refused(text, barred=decision.barred)
 
     def _to_put(self, request: Request, decision: Decision) -> Ask | None:
         return to_put(decision, heard_by=request.moments, answered=request.answered)
 
-    async def _put(self, request: Request, decision: Decision) -> tuple[Outcome, str] | None:
+    async def _put(self, request: Request, judged: Judged) -> tuple[Outcome, str] | None:
         """Show the question and turn the answer into an outcome; None: it has to be put anew."""
+        decision = judged.decision
         ask = self._to_put(request, decision)
         if ask is None or isinstance(decision, Allow):
             assert not isinstance(decision, Ask)
@@ -249,8 +248,10 @@ class Gate:
         options = options_for(ask, self._ports.place, request.agent)
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
+        shown = replace(shown, always=always_of(ask, self._ports.place))
         if request.rewritten:
             shown = replace(shown, rewritten=dict(request.call.input))
+        self._policy.put = Put(request.call.id, request.agent, judged)
         person = partial(request.ask, shown) if isinstance(decision, Ask) else None
         try:
             answer = await self._awaited(
@@ -268,14 +269,18 @@ class Gate:
     async def _answered(
         self, request: Request, ask: Ask, opening: Opening, answer: Answer
     ) -> tuple[Outcome, str]:
-        choice = _choice(answer, offered=bool(ask.grants))
-        match choice:
+        match choice_of(answer, ask):
             case "once":
                 if answer.input is not None:  # judged anew, and opened what that names
                     return Passed(request.call.with_input(answer.input)), "once"
                 return Passed(request.call, opening), "once"
             case "always":
-                await self._remember(ask.grants)
+                consent = any(grant.session for grant in ask.grants)  # which is no rule
+                grants = () if consent else tuple(map(Grant, answer.rules))
+                grants = grants or ask.grants
+                if problem := self._unkept(request, answer):
+                    return Refused(unkept(problem)), "cancelled"
+                await self._remember(grants, answer.place)
                 return Passed(request.call, opening), "always"
             case "told":
                 return Refused(answer.text.strip(), told=True), "told"
@@ -285,6 +290,12 @@ class Gate:
                 return Refused(STOPPED, ends_turn=True), "stop"
             case _:
                 return Refused("Nobody answered; the call did not run."), "cancelled"
+
+    def _unkept(self, request: Request, answer: Answer) -> str:
+        """Why the person's own rules are not kept: settings may have changed meanwhile."""
+        if not answer.rules:
+            return ""
+        return self._policy.weigh(request.call.id, answer.rules).problem
 
     async def _asked(
         self, request: Request, ask: Ask, person: Person | None, shown: Question
@@ -354,15 +365,17 @@ class Gate:
         sandbox = self._ports.sandbox
         return Offer() if sandbox is None else sandbox.offer(request.facts.access, names)
 
-    async def _remember(self, grants: tuple[Grant, ...]) -> None:
-        rules = tuple(grant.rule for grant in grants if grant.rule)
+    async def _remember(self, grants: tuple[Grant, ...], place: str = "") -> None:
+        rules = tuple(grant.rule for grant in grants if grant.rule and not grant.session)
         for grant in grants:
             if grant.mode:
                 self._ports.mode_changed(self._policy.set(grant.mode))
+            if grant.session:
+                self._policy.consented |= {grant.rule}
         for rule in rules:
             self._policy.grant(rule)
-        if rules and self._ports.persist is not None:
-            await self._ports.persist(rules)
+        if rules and place != "session" and self._ports.persist is not None:
+            await self._ports.persist(rules, place)
 
     def _note(
         self, request: Request, judged: Judged, outcome: Outcome, ended: tuple[str, float]
@@ -380,21 +393,8 @@ class Gate:
             source=reason.source,
             answer=answer,
             ms=round((self._ports.clock() - started) * 1000),
+            judged=judged.decision.judged,
             agent=request.agent,
         )
         self._policy.recent.add(record, judged)
         self._ports.record(record)
-
-
-def _choice(
-    answer: Answer, *, offered: bool
-) -> Literal["once", "always", "no", "stop", "told", "cancelled"]:
-    if answer.cancelled:
-        return "cancelled"
-    match answer.choice:
-        case "once" | "stop" as said:
-            return said
-        case "always" if offered:
-            return "always"
-        case _:
-            return "told" if answer.text.strip() else "no"

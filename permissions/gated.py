@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from gatewright.permissions.context import Call
+from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import ask_rule, deny_rule, trusted_allow
 from gatewright.permissions.gate import Gate
 from gatewright.permissions.inquiry import inquiries
@@ -130,7 +130,9 @@ class GatedExecutor:
         resolve = self._policy.resolver.real
         real = {str(path): resolve(str(path)) for path in (*access.reads, *access.writes)}
         leads = {Path(path): Path(there) for path, there in real.items()}
-        ctx = ctx.judged(leads, searchable(self._policy, ctx.where))
+        # What reads nothing that was said hardly searches: it looks for the rules if it does.
+        now = searchable(self._policy, ctx.where)
+        ctx = ctx.judged(leads, now() if access.reads else lambda path: now()(path))
         foreseen = partial(self._raw.foresee, prepared, ctx)
         request = Request(
             prepared, ctx.where, ctx.ask, ctx.agent, ctx.moments, foreseen=foreseen, real=real
@@ -164,7 +166,9 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
         return outcome.result
     if outcome.told:
         return ToolResult.failed(outcome.message, summary="answered instead")
-    return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn, stopped=outcome.stopped)
+    ends = outcome.ends_turn or bool(outcome.barred)
+    refused = ToolResult.refused(outcome.message, ends_turn=ends, stopped=outcome.stopped)
+    return replace(refused, barred=outcome.barred) if outcome.barred else refused
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:
@@ -172,13 +176,17 @@ def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Ex
     return GatedExecutor(RawExecutor(sources), policy, ports)
 
 
-def searchable(policy: Policy, where: Where) -> Callable[[str], bool]:
+def searchable(policy: Policy, where: Where) -> Callable[[], Callable[[str], bool]]:
     """What a search may show: no file that a Read rule denies, or asks about and nothing grants.
 
     The call itself was judged by where it searches; what lies below is known only once it is found.
-    Asked for every file found, so paths no rule could be about cost one look at their text.
+    Asked for every file found, so paths no rule could be about cost one look at their text. The
+    rules are those of now; they are made ready when somebody searches.
     """
-    context = policy.context(where)
+    return cache(partial(_shown, policy.context(where)))
+
+
+def _shown(context: Context) -> Callable[[str], bool]:
     rules = context.rules
     denied = context.patterns.group(rules.deny_reads)
     closed = context.patterns.group(rules.closed_reads)

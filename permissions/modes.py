@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+Strip: TypeAlias = Literal["", "runners", "shell"]  # allow rules left out: for any code, or all
 Strategy: TypeAlias = Literal["allow", "ask", "root", "contained"]
 # root: only inside the project root; contained: only if nothing in it leaves the project root
 
@@ -165,6 +166,13 @@ def columns(mode: str) -> Mapping[str, int]:
     return dict(zip(COLUMNS, (*found, floor), strict=True))
 
 
+def strip(mode: str, *, all_shell: bool) -> Strip:
+    """What of the allow rules about commands does not count, because somebody judges them."""
+    if not MODES[mode].classifier:
+        return ""
+    return "shell" if all_shell else "runners"
+
+
 def looser(mode: str, than: str) -> bool:
     """Whether some kind of call runs more easily in `mode`; two modes may each be looser."""
     other = columns(than)
@@ -174,6 +182,31 @@ def looser(mode: str, than: str) -> bool:
 def for_child(parent: str) -> str:
     """The mode of an agent that follows one in `parent`: who is coordinated works as usual."""
     return "default" if parent == "delegate" else parent
+
+
+# Below a session in each mode: that of the agents of its workflows. In dontAsk they also edit.
+_OF_WORKFLOWS: Mapping[str, str] = {
+    "default": "acceptEdits",
+    "acceptEdits": "acceptEdits",
+    "autoInProject": "acceptEdits",
+    "work": "acceptEdits",
+    "auto": "auto",
+    "dontAsk": "dontAsk",
+    "bypassPermissions": "acceptEdits",
+    "fullAccess": "acceptEdits",
+}
+
+
+def for_workflow(parent: str, bypassed: str = "") -> tuple[str, bool]:
+    """The mode of the agents of a workflow, and whether edits inside run besides.
+
+    `bypassed` is what the person's own settings say for agents where nothing is asked. A session
+    that only plans or coordinates starts none; those it has are as tight as any agent of it.
+    """
+    if bypassed in MODES and MODES[parent].bypass:
+        return bypassed, False
+    mode = _OF_WORKFLOWS.get(parent, for_child(parent))
+    return mode, mode == "dontAsk"
 
 
 def is_ceiling(mode: str) -> bool:

@@ -18,12 +18,11 @@ from gatewright.permissions.machine.grounds import Grounds
 from gatewright.permissions.machine.standing import place_of, text_of
 from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.paths import Place, Resolver
-from gatewright.permissions.recent import Recent
+from gatewright.permissions.recent import Put, Recent
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.known_tools import remarks, unknown
 from gatewright.permissions.rulebook.own_denials import with_closed
 from gatewright.permissions.rulebook.rules import (
-    SOURCES,
     Bare,
     Behavior,
     RuleSet,
@@ -35,7 +34,8 @@ from gatewright.permissions.rulebook.rules import (
 )
 from gatewright.permissions.views import Scoped, View, Views
 from gatewright.tools.access import MAIN, Row, Where
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.blocks import Block, Table
+from gatewright.tools.interact import Weighed
 from gatewright.tools.system.home import OwnHome
 
 if TYPE_CHECKING:  # only who looks at the rules needs them
@@ -43,6 +43,9 @@ if TYPE_CHECKING:  # only who looks at the rules needs them
     from gatewright.permissions.recent import Past
     from gatewright.permissions.rulebook.listed import ListedRule
     from gatewright.permissions.rulebook.proposed import Proposed
+
+
+NO_JUDGE = "Auto mode is not available here: there is nobody to judge. Choose another mode."
 
 
 class PolicyConfig(msgspec.Struct, frozen=True):
@@ -65,6 +68,8 @@ class PolicyConfig(msgspec.Struct, frozen=True):
     plan_file: Path | None = None
     disable_bypass: bool = False
     auto_available: bool = False
+    auto_lack: str = NO_JUDGE  # why it is not
+    classify_all_shell: bool = False
     bypass_offered: bool = False  # started with its flag or setting: one key leads to it
     agents: bool = False  # there is something to delegate to
     plan_classifier: bool = False
@@ -93,16 +98,19 @@ class Policy:
             modes.resolve(config.mode), disable_bypass=config.disable_bypass
         )
         self._previous = "default"
+        self.switches = 0  # of the mode, so far
         self._agreed = False  # to what the mode without questions means
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
+        self.consented: frozenset[str] = frozenset()  # tools whose launches are not asked about
         self.views = Views(
             self.current, self.rules, lambda scope: self._read({**self._texts(), "command": scope})
         )
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
+        self.put: Put | None = None
         self._stand(place_of(config))
 
     def current(self) -> str:
@@ -123,7 +131,7 @@ class Policy:
         if modes.MODES[wanted].bypass and self._config.disable_bypass:
             raise ValueError("Bypass is disabled by your settings; choose another mode.")
         if wanted == "auto" and not self._config.auto_available:
-            raise ValueError("Auto mode is not available here; choose another mode.")
+            raise ValueError(self._config.auto_lack)
         if wanted == "delegate" and not self._config.agents:
             raise ValueError("There are no agents to delegate to here; choose another mode.")
         if wanted == "plan" and self._mode != "plan":
@@ -131,6 +139,7 @@ class Policy:
         if wanted != self._mode:
             self._agreed = self._agreed or modes.MODES[wanted].bypass
             self._mode = wanted
+            self.switches += 1
             self._rules = None
             for watcher in self._watchers:
                 watcher(wanted)
@@ -199,7 +208,7 @@ class Policy:
             texts,
             trusted=self._config.trusted,
             removed_builtin=self._config.removed_builtin,
-            strip_runners=self._mode == "auto",
+            strip=modes.strip(self._mode, all_shell=self._config.classify_all_shell),
         )
         return with_closed(rules, self._config.own)
 
@@ -216,10 +225,7 @@ class Policy:
     def scope(self, scope: Scoped, agent: str = MAIN, *, joins: bool = False) -> Sequence[str]:
         """In place of the scope before, or besides it; returns what of its rules does not count."""
         known, view = self.problems, self.view(agent)
-        if joins:
-            view.join(scope)
-        else:
-            view.enter(scope)
+        (view.join if joins else view.enter)(scope)
         found = remarks({**self._texts(), "command": view.scope}, view.rules().problems)
         return [each for each in found if each not in known]
 
@@ -239,6 +245,8 @@ class Policy:
         self._stand(replace(self.place, directories=directories, search=config.search))
         self._rules = None
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
+        if allowed == "auto" and not config.auto_available:
+            allowed = "default"  # whoever judged is gone
         if allowed != self._mode:
             self.set(allowed)
 
@@ -253,23 +261,10 @@ class Policy:
 
     def table(self) -> Sequence[Block]:
         """The rules, what is wrong with them, the directories, and the last decisions."""
-        rows: list[tuple[str, ...]] = []
-        texts = self._texts()
-        for source in (*SOURCES, *(name for name in texts if name not in SOURCES)):
-            lists = texts.get(source, RuleTexts())
-            for behavior, entries in (
-                ("deny", lists.deny), ("ask", lists.ask), ("allow", lists.allow)
-            ):  # fmt: skip
-                rows.extend((behavior, text, source) for text in entries)
-        rows.extend(("deny", rule.text, "builtin") for rule in self.rules().closed_reads)
-        rows.extend(
-            ("ask", rule.text, "builtin") for rule in builtin_rules(self._config.removed_builtin)
-        )
-        blocks: list[Block] = [Table(("behavior", "rule", "source"), tuple(rows))]
-        blocks.extend(Text(problem, "warning") for problem in self.problems)
-        from gatewright.permissions.rulebook.shadowed import sentence, shadows  # noqa: PLC0415  lazy: 20 ms
+        from gatewright.permissions.rulebook.rule_table import rule_table  # noqa: PLC0415  lazy: 20 ms
 
-        blocks.extend(Text(sentence(*pair), "warning") for pair in shadows(self.rules()))
+        built_in = builtin_rules(self._config.removed_builtin)
+        blocks = rule_table(self._texts(), self.rules(), built_in, self.problems)
         blocks.append(Table(("directory", "why"), tuple(self._directories())))
         decisions = self.recent.table()
         return blocks if decisions is None else [*blocks, decisions]
@@ -285,8 +280,9 @@ class Policy:
     def listed(self) -> list[ListedRule]:
         from gatewright.permissions.rulebook.listed import listed  # noqa: PLC0415  only to look at them
 
-        trusted, auto = self._config.trusted, self._mode == "auto"
-        return listed(self._texts(), self.rules(), self.place, trusted=trusted, auto=auto)
+        trusted = self._config.trusted
+        strip = modes.strip(self._mode, all_shell=self._config.classify_all_shell)
+        return listed(self._texts(), self.rules(), self.place, trusted=trusted, strip=strip)
 
     def proposed(self, behavior: str, rule: str) -> Proposed:
         """What a rule would be about, tried on the last calls; never raises for its text."""
@@ -294,6 +290,12 @@ class Policy:
 
         standing = new.Standing(self.place, self.rules(), self.listed(), self.recent.judged())
         return new.proposed(_kind(behavior), rule, standing)
+
+    def weigh(self, call_id: str, rules: Sequence[str]) -> Weighed:
+        """What storing these would do for the call that a person is asked about."""
+        from gatewright.permissions.rulebook import weighing  # noqa: PLC0415  only while one is typed
+
+        return weighing.weigh(self, call_id, rules)
 
     def past(self) -> list[Past]:
         return self.recent.past()
@@ -362,6 +364,7 @@ class Policy:
     ) -> Context:
         """The state as of now, for a call made from `where` by `agent`."""
         config, view = self._config, self.view(agent)
+        edits = config.skip_edits or view.edits
         place, patterns = self.grounds.of(where.root)
         return Context(
             place=replace(place, cwd=text_of(where.cwd), memory=view.memory),
@@ -379,11 +382,12 @@ class Policy:
             sandbox_allows=config.sandbox_allows,
             disable_bypass=config.disable_bypass,
             plan_classifier=config.plan_classifier,
-            skips=Skips(config.skip_edits, config.skip_bash, config.skip_skills, config.skip_mcp),
+            skips=Skips(edits, config.skip_bash, config.skip_skills, config.skip_mcp),
             hook=hook,
             limits=view.limits(),
             kept_to=view.kept_to(),
             named=view.named,
+            consented=self.consented,
             env={"HOME": self.place.home},
             harmless_env=config.harmless_env,
             scrubbed_env=config.scrubbed_env,

@@ -27,6 +27,14 @@ class Judged(msgspec.Struct, frozen=True):
     decision: Decision
 
 
+class Put(msgspec.Struct, frozen=True):
+    """The question that a person has before them."""
+
+    call_id: str
+    agent: str
+    judged: Judged
+
+
 class Past(msgspec.Struct, frozen=True):
     """A decision for people; `serial` stays the same while further ones are made."""
 

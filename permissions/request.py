@@ -30,7 +30,8 @@ if TYPE_CHECKING:  # loaded with the first command; nobody listens in most sessi
 
 # Keeps what the call is about to change; True: uncommitted work is about to be thrown away.
 Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
-Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
+# Keeps an "always"; the word is empty, or says for where else.
+Persist: TypeAlias = Callable[[tuple[str, ...], str], Awaitable[None]]
 
 
 # What the call would change as things are now, or why it cannot succeed.
@@ -101,6 +102,7 @@ class Refused(msgspec.Struct, frozen=True):
     ends_turn: bool = False
     stopped: str = ""  # a hook ended the turn, and why
     told: bool = False  # the person wrote something: that text is the result
+    barred: str = ""  # the turn ends as a failure, and why
 
 
 class Hopeless(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec.structs import replace
 
 from gatewright.permissions.context import HookWord
-from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Reason, Stage
+from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.permissions.modes import MODES, canonical
 from gatewright.tools.interact import Answer
 from gatewright.tools.interact import Ask as Question
@@ -134,24 +134,40 @@ def unjudged(ask: Ask, text: str = "") -> Deny:
     return Deny(_classified(f"{NO_OPINION} {text}"), asked=ask)
 
 
+def overtaken(now: Decision, *, alone: bool) -> Decision:
+    """What was decided meanwhile counts, not an opinion on what was before."""
+    if alone and isinstance(now, Ask) and now.answerer == "classifier":
+        return unjudged(now, "What was asked changed while it was judged.")
+    return now
+
+
 def by_classifier(said: Opinion, ask: Ask, *, alone: bool) -> Decision:
     """Its verdict as a decision; without one a person answers, once at a time."""
     text = said.text
     match said.word:
         case "allow":
-            return Allow(
-                Reason(Stage.CLASSIFIER, f"The classifier allows it. {said.text}".rstrip())
-            )
+            return Allow(_classified(f"The classifier allows it. {text}"), judged=said.judged)
         case "deny":
-            return Deny(
-                Reason(Stage.CLASSIFIER, f"The classifier refuses it. {said.text}".rstrip())
-            )
+            return _refused(said, "The classifier refuses it.")
+        case "ask" if alone:
+            return _refused(said, "The classifier leaves it to a person, and nobody is here.")
         case _ if alone:
-            return unjudged(ask, text)
+            return replace(unjudged(ask, text), judged=said.judged)
         case _:
-            grants = ask.grants if said.word == "ask" else ()
+            grants = ask.grants if said.word == "ask" else _leaving(said)
             reason = _classified(f"{ask.reason.text} {text}")
-            return replace(ask, reason=reason, grants=grants, answerer="human")
+            return replace(ask, reason=reason, grants=grants, answerer="human", judged=said.judged)
+
+
+def _refused(said: Opinion, why: str) -> Deny:
+    told = " ".join(filter(None, (why, said.text, said.permits)))
+    barred = told if said.stops else ""
+    return Deny(_classified(told), judged=said.judged, barred=barred)
+
+
+def _leaving(said: Opinion) -> tuple[Grant, ...]:
+    """Where nothing judges, a person says yes once, or goes on in another mode."""
+    return (Grant(mode=said.leave),) if said.leave else ()
 
 
 def _classified(text: str) -> Reason:

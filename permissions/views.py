@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gatewright.permissions import modes
 from gatewright.permissions.request import Refused
@@ -25,6 +25,8 @@ NO_WAY_ROUND = (
 
 Tools = tuple[Rule, ...]
 Mark = tuple[RuleTexts, Tools | None, tuple[Tools, ...], Mapping[str, str]]
+# Of the mode of a session: that of an agent below it, and whether edits inside run besides.
+Leading: TypeAlias = Callable[[str], tuple[str, bool]]
 Build = Callable[[RuleTexts], RuleSet]
 
 
@@ -43,6 +45,8 @@ class Scoped(Protocol):
     def kept_to(self) -> tuple[tuple[str, ...], ...]: ...
     @property
     def named(self) -> Mapping[str, str]: ...
+    @property
+    def agreed(self) -> tuple[str, ...]: ...
 
 
 def _tools(texts: Sequence[str]) -> tuple[Rule, ...]:
@@ -64,6 +68,7 @@ class View:
         self._own = ""
         self.memory = ""  # a directory that it reads and changes unasked
         self._freed = False
+        self._leads: Leading | None = None
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
         self._kept_to: tuple[tuple[Rule, ...], ...] = ()  # by skills
@@ -76,10 +81,31 @@ class View:
     @property
     def mode(self) -> str:
         """Its own, as far as the parent's mode of this moment lets it; else the parent's."""
+        if self._leads is not None:
+            mode, _ = self._leads(self._mode_above())
+            return modes.tightest(mode, self._own) if self._own else mode
         parent = self._parent()
         if self._freed and not modes.is_ceiling(parent):
             return self._own
         return modes.tightest(parent, self._own) if self._own else parent
+
+    @property
+    def edits(self) -> bool:
+        """Edits inside run in its mode, whatever that says of edits."""
+        if self._leads is not None:
+            mode, edits = self._leads(self._mode_above())
+            return edits and self.mode == mode
+        above = self._above() if self._above is not None else None
+        return above is not None and above.edits and self.mode == above.mode
+
+    def _mode_above(self) -> str:
+        return self._above().mode if self._above is not None else self._parent()
+
+    def lead(self, leads: Leading, mode: str = "") -> str:
+        """Work in what a table makes of the mode above, at each call; `mode` only tightens it."""
+        self._own = modes.resolve(mode) if mode else ""
+        self._leads = leads
+        return self.mode
 
     def keep(self, mode: str, *, freed: bool = False) -> str:
         """Work in a mode of its own from now on; empty follows the parent. ValueError as `set`.
@@ -87,6 +113,7 @@ class View:
         One that is `freed` by the person's own settings may do more than its parent.
         """
         self._own = modes.resolve(mode) if mode else ""
+        self._leads = None
         self._freed = freed and bool(self._own)
         return self.mode
 
@@ -105,6 +132,7 @@ class View:
             tuple(dict.fromkeys((*before.allow, *scope.allow))),
             tuple(dict.fromkeys((*before.ask, *scope.ask))),
             tuple(dict.fromkeys((*before.deny, *scope.deny))),
+            agreed=tuple(dict.fromkeys((*before.agreed, *scope.agreed))),
         )
         self._kept_to = (*self._kept_to, *map(_tools, scope.kept_to))
         self.named = {**self.named, **scope.named}
@@ -136,7 +164,7 @@ class View:
 
     def rules(self) -> RuleSet:
         rules, scope = self._rules(), self._in_force()
-        if not (scope.allow or scope.ask or scope.deny):
+        if not (scope.allow or scope.ask or scope.deny or scope.agreed):
             return rules
         if self._scoped is None or self._scoped[0] is not rules or self._scoped[1] != scope:
             self._scoped = (rules, scope, self._build(scope))
@@ -147,7 +175,7 @@ class View:
         if self._above is None:
             return self.scope
         above, own = self._above()._in_force(), self.scope
-        return RuleTexts(own.allow, above.ask + own.ask, above.deny + own.deny)
+        return RuleTexts(own.allow, above.ask + own.ask, above.deny + own.deny, agreed=own.agreed)
 
     # --- refusals ---
 

@@ -125,7 +125,10 @@ class NamedCall:
             case "skill" | "slash":
                 return self._skill()
             case "workflow":
-                return Verdict(False, "A workflow starts many agents.")
+                context = self._context
+                agreed = not context.interactive or self._call.tool in context.consented
+                starts = agreed and context.mode != "dontAsk"
+                return Verdict(starts, "A workflow starts many agents.")
             case "mcp":
                 return Verdict(False, "Tools of an MCP server ask in this mode.")
             case _:
@@ -160,7 +163,7 @@ class NamedCall:
             case "slash" if self._subject.startswith("/"):
                 return (Grant(rule=f"SlashCommand({self._subject.split()[0]}:*)"),)
             case "workflow":
-                return (Grant(rule=self._call.tool),)
+                return (Grant(rule=self._call.tool, session=True),)
             case _:
                 return ()
 

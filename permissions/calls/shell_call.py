@@ -32,7 +32,8 @@ from gatewright.permissions.shell.reasons import out_of, why_it_asks
 from gatewright.permissions.shell.rules.coverage import Cover, Coverage
 from gatewright.permissions.shell.rules.entrusted import entrusted
 from gatewright.permissions.shell.rules.matching import fires, restricted_texts, texts_of
-from gatewright.permissions.shell.rules.suggest import suggestions
+from gatewright.permissions.shell.rules.suggest import rules_of, suggestions
+from gatewright.permissions.shell.rules.unruled import drafts, unruled
 from gatewright.permissions.shell.safe.readonly import is_safe
 from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.unknowable import unknowable
@@ -174,26 +175,19 @@ class ShellCall:
         for operand, written in self._operands:
             if written and tier(operand, self._reach) == "A":
                 return "It would change the agent's own configuration."
-        if any(tier(one, self._reach) == "A" for one in self._guessed()):
+        if any(tier(one, self._reach) == "A" for one in self._loose(LOOKING)):
             return "It may change the agent's own configuration."
-        if self._paths.place.main and (
-            text := leaves_tree(self._opened, self._operands, self._worded(), self._reach)
-        ):
+        words, main = self._loose(LOOKING | SOURCES), self._paths.place.main
+        if main and (text := leaves_tree(self._opened, self._operands, words, self._reach)):
             return text
         if any(hazard.git_loss for hazard in self._hazards) and self._dirty():
             return "It would throw away changes that are not committed."
         return ""
 
-    def _worded(self) -> Iterator[Operand]:
-        """The same, less what is only read into the shell."""
-        for part in self._opened:
-            if part.program not in LOOKING | SOURCES:
-                yield from (one for one in self._reach.loose(part).writes if one.arg.literal)
-
-    def _guessed(self) -> Iterator[Operand]:
+    def _loose(self, apart: frozenset[str]) -> Iterator[Operand]:
         """Words of programs that nobody here knows, and what program texts name, as written."""
         for part in self._opened:
-            if part.program not in LOOKING:
+            if part.program not in apart:
                 yield from (one for one in self._reach.loose(part).writes if one.arg.literal)
 
     def _dirty(self) -> bool:
@@ -319,10 +313,8 @@ class ShellCall:
 
     def always_asks(self) -> str:
         if self.line.parsable:
-            found = self.unclear
-            return f"Your rules cannot be compared with what only the shell knows: {found}" * bool(
-                found
-            )
+            why = "Your rules cannot be compared with what only the shell knows: "
+            return why + self.unclear if self.unclear else ""
         if any(rule.tool in _DENYING for rule in self._context.rules.deny):
             return f"The line cannot be checked against your deny rules: {self.line.why}."
         if not self.line.complete:
@@ -384,17 +376,24 @@ class ShellCall:
 
     def grants(self) -> tuple[Grant, ...]:
         """Rules that would really settle this line next time, or nothing."""
-        mode = MODES[self._mode]
-        if not self.line.understood or self._hazards or mode.id == "plan" or self.danger():
+        if not self.line.understood or not self._storable():
             return ()
-        rules = suggestions(self._lacking_parts(), self._reach)
-        if (
-            not rules
-            or self._permit((*self._context.rules.trusted, *rules), hook=False, beats_asks=True)
-            is None
-        ):
-            return ()
-        return tuple(Grant(rule=rule.text) for rule in rules)
+        found = suggestions(self._lacking_parts(), self._reach)
+        return found if self._settled_by(found) else ()
+
+    def _storable(self) -> bool:
+        return not (self._hazards or MODES[self._mode].id == "plan" or self.danger())
+
+    def _settled_by(self, grants: tuple[Grant, ...]) -> bool:
+        rules = (*self._context.rules.trusted, *rules_of(grants))
+        return bool(grants) and self._permit(rules, hook=False, beats_asks=True) is not None
+
+    def unruled(self) -> tuple[tuple[Grant, ...], str]:
+        """Where nothing is offered: what a person may still make of it, and what no rule holds."""
+        parts = self._lacking_parts()
+        found = drafts(self.line, self._opened, parts, self._reach) if self._storable() else ()
+        found = found if self._settled_by(found) else ()
+        return found, unruled(self.line, parts, self._reach, found)
 
 
 SANDBOX_RULE = Rule("Bash", "allow", "sandbox", "Bash", Bare())

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from msgspec.structs import replace
 
 from gatewright.permissions.decision import Ask, Deny, Grant, Stage
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block, Command, Text
 from gatewright.tools.calls import Facts
+from gatewright.tools.interact import Always, Answer, Option
 from gatewright.tools.interact import Ask as Question
-from gatewright.tools.interact import Option
 from gatewright.tools.protocol import ToolCall
 
+Choice: TypeAlias = Literal["once", "always", "no", "stop", "told", "cancelled"]
 STOPPED = "The person said no and stopped this agent."
 
 
@@ -20,6 +23,12 @@ def options_for(ask: Ask, place: str, agent: str = MAIN) -> tuple[Option, ...]:
 
     An agent that another one started can be stopped here as well.
     """
+    if any(grant.session for grant in ask.grants):
+        return (
+            Option("once", "Yes", "y"),
+            Option("always", "Yes, don't ask again this session", "Y"),
+            Option("no", "No", "n"),
+        )
     options = [Option("once", "Yes, once", "y")]
     if ask.grants:
         options.append(Option("always", _always(ask.grants, place), "Y"))
@@ -35,6 +44,34 @@ def _always(grants: tuple[Grant, ...], place: str) -> str:
         return f"Yes, and switch this session to {modes[0]}"
     rules = ", ".join(grant.rule for grant in grants)
     return f"Yes, and always allow {rules} (kept in {place})"
+
+
+def always_of(ask: Ask, place: str) -> Always | None:
+    """What "always" would store, as data, or where a rule of the person's own begins."""
+    grants = ask.grants or ask.could
+    if not grants or any(grant.session for grant in grants):
+        return None
+    rules = tuple(grant for grant in grants if grant.rule)
+    return Always(
+        rules=tuple(grant.rule for grant in rules),
+        steps=tuple(grant.steps or (grant.rule,) for grant in rules),
+        mode=next((grant.mode for grant in grants if grant.mode), ""),
+        place=place,
+        offered=bool(ask.grants),
+    )
+
+
+def choice_of(answer: Answer, ask: Ask) -> Choice:
+    """What the person said; a rule of their own where one can be kept."""
+    if answer.cancelled:
+        return "cancelled"
+    match answer.choice:
+        case "once" | "stop" as said:
+            return said
+        case "always" if ask.grants or (ask.could and answer.rules):
+            return "always"
+        case _:
+            return "told" if answer.text.strip() else "no"
 
 
 def with_kept(ask: Ask, kept: str) -> Ask:
@@ -63,6 +100,8 @@ def question(
     unsaid = ask.reason.stage is not Stage.MODE  # there the reason names them
     if unsaid and ask.lacking and runs is not None and ask.lacking != (runs.command,):
         body.append(Text("No rule covers: " + " · ".join(ask.lacking), "dim"))
+    if ask.unruled:
+        body.append(Text(ask.unruled, "dim"))
     return Question(
         kind="permission",
         title=f"{facts.verb} {facts.target}".strip().partition("\n")[0],
@@ -71,7 +110,7 @@ def question(
         reason=ask.reason.text,
         tool=call.name,
         call_id=call.id,
-        free_text=True,
+        free_text=not any(grant.session for grant in ask.grants),
         danger=ask.danger,
         lacking=ask.lacking if runs is not None and ask.lacking != (runs.command,) else (),
     )
@@ -81,6 +120,11 @@ def _placed(block: Block, where: Where) -> Block:
     if isinstance(block, Command) and not block.cwd:
         return Command(block.command, where.moved, block.note)
     return block
+
+
+def unkept(problem: str) -> str:
+    """For the model: the person's yes was for a rule that is none by now."""
+    return f"Not run: the rule that the person gave with their yes cannot be kept. {problem}"
 
 
 def refusal(deny: Deny, hook_text: str = "") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from gatewright.permissions.modes import Strip
 from gatewright.permissions.paths import Place
 from gatewright.permissions.rulebook.known_tools import unknown
 from gatewright.permissions.rulebook.meaning import meaning
@@ -39,7 +40,7 @@ class ListedRule:
 
 
 def listed(
-    texts: Mapping[str, RuleTexts], rules: RuleSet, place: Place, *, trusted: bool, auto: bool
+    texts: Mapping[str, RuleTexts], rules: RuleSet, place: Place, *, trusted: bool, strip: Strip
 ) -> list[ListedRule]:
     """Every rule as written, the strongest source first, those that are built in last."""
     from gatewright.permissions.rulebook.shadowed import shadows  # noqa: PLC0415  lazy: 20 ms
@@ -55,7 +56,7 @@ def listed(
             wrong = sentence(problem, text, behavior, source)
             found.append(ListedRule(behavior, text, source, "invalid", wrong))
             continue
-        mark, about = _standing(rule, trusted=trusted, auto=auto)
+        mark, about = _standing(rule, trusted=trusted, strip=strip)
         deny = over.get(_key(rule))
         if deny is not None and not mark:
             mark, about = "shadowed", f"Never counts: deny {deny.text} ({deny.source}) forbids it."
@@ -76,11 +77,11 @@ def _entries(texts: Mapping[str, RuleTexts]) -> Iterator[tuple[str, Behavior, st
             yield source, behavior, text
 
 
-def _standing(rule: Rule, *, trusted: bool, auto: bool) -> tuple[Mark, str]:
+def _standing(rule: Rule, *, trusted: bool, strip: Strip) -> tuple[Mark, str]:
     if rule.behavior != "allow":
         return "", ""
-    if auto and stripped_in_auto(rule):
-        return "ignored", "Auto mode leaves it out: what it allows would run any code."
+    if strip and stripped_in_auto(rule, strip):
+        return "ignored", "Auto mode leaves it out: a judge looks at what it would let run."
     believed = rule.source in ALWAYS_TRUSTED or (trusted and rule.source in OF_PROJECT)
     if not believed and too_broad(rule):
         return "ignored", "It is too broad for a project that you do not trust."

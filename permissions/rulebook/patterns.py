@@ -17,6 +17,7 @@ from gatewright.permissions.rulebook.braces import expanded
 from gatewright.permissions.rulebook.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
+_BARE = re.compile(r"[\w/. ]*", re.ASCII)  # means itself in a glob
 _WILD = re.compile(r"[*?]+")
 _UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
 MAX_GROUPS = 64
@@ -33,18 +34,23 @@ class PathPattern(msgspec.Struct, frozen=True):
     _excluded: tuple[str, ...]
     holds: frozenset[str]
     folded: str  # the literal prefix without case
+    words: tuple[str, ...]  # one of them stands in each ASCII path it matches; none: not known
 
     def matches(self, path: str) -> bool:
         """Whether an absolute lexical path, or a directory above it, fits the pattern."""
-        if len(path) > MAX_PATH or _compiled(self.globs).match(path) is None:
+        if len(path) > MAX_PATH or not _may_match(self.words, path):
+            return False
+        if _compiled(self.globs).match(path) is None:
             return False
         return not self._is_excluded(path)
 
     def joined(self, other: PathPattern) -> PathPattern:
         """About what either is about."""
+        globs = tuple(dict.fromkeys((*self.globs, *other.globs)))
         return msgspec.structs.replace(
             self,
-            globs=tuple(dict.fromkeys((*self.globs, *other.globs))),
+            globs=globs,
+            words=_words(globs),
             literal_names=(*self.literal_names, *other.literal_names),
             holds=self.holds | other.holds,
         )
@@ -89,7 +95,16 @@ def compile_pattern(
         for one in unique
         if one.endswith("/**") and not _MAGIC.search(re.sub(r"\\.", "", one[:-3]))
     )
-    return PathPattern(literal, unique, anywhere, tuple(names), excluded, holds, literal.casefold())
+    return PathPattern(
+        literal,
+        unique,
+        anywhere,
+        tuple(names),
+        excluded,
+        holds,
+        literal.casefold(),
+        _words(unique),
+    )
 
 
 class PatternGroup:
@@ -102,20 +117,14 @@ class PatternGroup:
         globs = tuple(dict.fromkeys(one for _, pattern in entries for one in pattern.globs))
         self._globs = globs
         self._holds = frozenset[str]().union(*(pattern.holds for _, pattern in entries))
-        words = [_word(one) for one in globs]
-        self._words = tuple(dict.fromkeys(words)) if all(words) else ()
+        self._words = _words(globs)
 
     def maybe(self, path: str) -> bool:
         """False when no rule of the group is about this one path."""
         if not self._globs or len(path) > MAX_PATH:
             return False
-        if self._words and path.isascii():  # beyond it, case is folded in more ways than one
-            folded = path.lower()
-            for word in self._words:
-                if word in folded:
-                    break
-            else:
-                return False
+        if not _may_match(self._words, path):
+            return False
         return _compiled(self._globs).match(path) is not None or path.casefold() in self._holds
 
 
@@ -199,9 +208,11 @@ def _anchored(pattern: str, place: Place, *, builtin: bool) -> tuple[tuple[str, 
 
 
 def _join(base: str, rest: str) -> str:
-    from wcmatch import glob  # noqa: PLC0415  lazy: 12 ms
+    escaped = base
+    if not _BARE.fullmatch(base):
+        from wcmatch import glob  # noqa: PLC0415  lazy: 12 ms
 
-    escaped = glob.escape(base, unix=True)
+        escaped = glob.escape(base, unix=True)
     return escaped + rest if base == "/" else f"{escaped}/{rest}"
 
 
@@ -239,6 +250,20 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
         wanted.extend((pattern, pattern.rstrip("/") + "/**"))
     included, _ = glob.translate(wanted, flags=flags, limit=0)
     return re.compile("|".join(f"(?:{regex})" for regex in included))
+
+
+def _may_match(words: tuple[str, ...], path: str) -> bool:
+    """False where no word stands in it: an expression is not even made for that."""
+    if not words or not path.isascii():  # beyond it, case is folded in more ways than one
+        return True
+    folded = path.lower()
+    return any(word in folded for word in words)
+
+
+def _words(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of all of them; none where one has none."""
+    words = [_word(one) for one in globs]
+    return tuple(dict.fromkeys(words)) if all(words) else ()
 
 
 def _word(glob: str) -> str:

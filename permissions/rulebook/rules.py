@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gatewright.permissions.modes import Strip
 from gatewright.permissions.rulebook import braces, servers, tools_table
 from gatewright.permissions.rulebook.runners import is_runner
 from gatewright.tools.access import Row
@@ -40,13 +41,12 @@ class RuleTexts(msgspec.Struct, frozen=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    agreed: tuple[str, ...] = ()  # allowed by the person, word for word, whatever the source
 
     def labelled(self) -> list[tuple[Behavior, str]]:
-        found: list[tuple[Behavior, str]] = []
-        found.extend(("deny", text) for text in self.deny)
-        found.extend(("ask", text) for text in self.ask)
-        found.extend(("allow", text) for text in self.allow)
-        return found
+        lists: dict[Behavior, tuple[str, ...]] = {"deny": self.deny, "ask": self.ask}
+        lists["allow"] = (*self.allow, *self.agreed)
+        return [(kind, text) for kind, texts in lists.items() for text in texts]
 
 
 class Bare(msgspec.Struct, frozen=True):
@@ -121,6 +121,7 @@ class Rule(msgspec.Struct, frozen=True):
                 return (2, 1, 0)
 
 
+_GOES_ON = "Monitor"  # its command runs on where nobody looks
 _TOOL = re.compile(r"\*|[A-Za-z_][A-Za-z0-9_*-]*")
 _PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(.*)", re.DOTALL)
 
@@ -215,7 +216,9 @@ def _own_form(row: Row, specifier: str) -> Form | str:
             return braces.wrong(specifier) or PathForm(specifier)
         case "web":
             return _domain_form(specifier)
-        case family if family in ("agent", "skill", "mcp") or (family == "other" and row.field):
+        case family if family in ("agent", "skill", "mcp", "workflow") or (
+            family == "other" and row.field
+        ):
             if any(char in specifier for char in "*?[") or specifier != specifier.strip():
                 return "needs an exact name"
             return NameForm(specifier)
@@ -322,15 +325,16 @@ def rule_set(
     *,
     trusted: bool,
     removed_builtin: Iterable[str] = (),
-    strip_runners: bool = False,
+    strip: Strip = "",
 ) -> RuleSet:
-    """Parse every source. `strip_runners` leaves out what auto mode may not keep."""
+    """Parse every source. `strip` leaves out what auto mode may not keep."""
     deny: list[Rule] = []
     ask: list[Rule] = []
     strong: list[Rule] = []
     weak: list[Rule] = []
     problems: list[str] = []
     for source, lists in texts.items():
+        believed = source in ALWAYS_TRUSTED or (trusted and source in OF_PROJECT)
         problems.extend(lists.told)
         for behavior, text in lists.labelled():
             rule, problem = parse_rule(text, behavior, source)
@@ -340,9 +344,9 @@ def rule_set(
                 continue
             if behavior != "allow":
                 (deny if behavior == "deny" else ask).append(rule)
-            elif strip_runners and stripped_in_auto(rule):
+            elif strip and stripped_in_auto(rule, strip):
                 continue
-            elif source in ALWAYS_TRUSTED or (trusted and source in OF_PROJECT):
+            elif believed or text in lists.agreed:
                 strong.append(rule)
             elif too_broad(rule):
                 problems.append(
@@ -377,12 +381,15 @@ def _names_nothing(pattern: str) -> bool:
     return outward or re.search(r"\w", re.sub(r"\{.*\}|\[.*\]|\(.*\)", "", pattern)) is None
 
 
-def stripped_in_auto(rule: Rule) -> bool:
+def stripped_in_auto(rule: Rule, strip: Strip = "runners") -> bool:
     """Allow rules that would let code past the classifier."""
-    if tools_table.row(rule.tool).family == "agent" or rule.tool == "*":
+    family = tools_table.row(rule.tool).family
+    if family in ("agent", "workflow") or rule.tool in ("*", _GOES_ON):
         return True
-    if tools_table.row(rule.tool).family != "shell":
+    if family != "shell":
         return False
+    if strip == "shell":
+        return True
     match rule.form:
         case Bare():
             return True

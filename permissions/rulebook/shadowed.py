@@ -43,10 +43,10 @@ def sentence(rule: Rule, deny: Rule) -> str:
 def _forbids_all(deny: Rule, rule: Rule) -> bool:
     if isinstance(deny.form, Bare):
         return covers_tool(deny, rule.tool)
-    return deny.tool == rule.tool and _contains(deny.form, rule.form)
+    return deny.tool == rule.tool and contains(deny.form, rule.form)
 
 
-def _contains(wide: Form, narrow: Form) -> bool:
+def contains(wide: Form, narrow: Form) -> bool:
     match wide, narrow:
         case ShellForm(), ShellForm():
             return _shell_contains(wide, narrow)

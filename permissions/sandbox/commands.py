@@ -22,12 +22,13 @@ from gatewright.permissions.decision import Named
 from gatewright.permissions.sandbox.leaving import inside_again
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
+from gatewright.permissions.sandbox.problems import problems
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.running.call import Call, noted
 from gatewright.tools.access import Access
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Asker, Confinement, ToolResult
+from gatewright.tools.protocol import Asker, Confinement, SpawnRequest, ToolFailure, ToolResult
 from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
@@ -54,17 +55,20 @@ class Base(msgspec.Struct, frozen=True):
     own_home: OwnHome
 
 
+def _domain_question(host: str, port: int) -> Ask:
+    return Ask(
+        kind="permission",
+        title="Let sandboxed commands reach this host?",
+        body=(Text(f"{host}:{port}"),),
+        options=(Option("yes", "Yes, in this session", "y"), Option("no", "No", "n")),
+        reason="It is not among sandbox.network.allowedDomains.",
+        tool="Bash",
+    )
+
+
 def _spelled_out(names: tuple[Named, ...]) -> Opening:
     """Of a command outside only what its line names is known to be its own work."""
     return Opening(writes={one.path: None for one in names if one.exact and one.use != "read"})
-
-
-def _wrong(glob: str) -> str:
-    if "{" not in glob and "[" not in glob:
-        return ""
-    from gatewright.permissions.sandbox.disk.globs import wrong  # noqa: PLC0415  lazy: few need it
-
-    return wrong(glob)
 
 
 @dataclass(slots=True)
@@ -158,7 +162,7 @@ class CommandSandbox:
         leave = self.settings.allow_unsandboxed_commands
         command = access.runs.command
         call = Call(self._box, self._tell, command, may_leave=leave, opening=opening)
-        call.within = "" if root is None or root in self.base.roots else str(root)
+        call.within = self._tree(root)
         self._running.append(call)
         del self._running[:-8]
         return call
@@ -187,6 +191,21 @@ class CommandSandbox:
         for text in texts:
             self.warn(f"Sandbox: {spelled(text)}.".replace("..", "."))
 
+    async def stand_by(self, request: SpawnRequest, root: Path) -> None:
+        """Have a shell wait inside for such a command; where none can, the first command tells."""
+        with contextlib.suppress(OSError, ValueError, ToolFailure):
+            async with self._trying:
+                off = self._off or self.settings.enabled is False
+                if self._box is None and not off and (await self._works()).level == "bwrap":
+                    await self._start()
+            if self._box is not None and not self._off:
+                self._follow()
+                self._box.stand_by(request, within=self._tree(root))
+
+    def _tree(self, root: Path | None) -> str:
+        """The work tree that this is, or an empty string."""
+        return "" if root is None or root in self.base.roots else str(root)
+
     # --- the rest ---
 
     def settled(self, path: Path) -> bool:
@@ -209,6 +228,7 @@ class CommandSandbox:
         if settings.enabled is not False:
             self._off = "" if self._off == OFF else self._off
         elif not was_off and self._box is not None:
+            self._box.rest()
             self._off = OFF
             self.unconfined(OFF)
         self._follow()
@@ -223,19 +243,7 @@ class CommandSandbox:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the path globs of the settings, one sentence each."""
-        files = self.settings.filesystem
-        given = {
-            "denyRead": files.deny_read,
-            "denyWrite": files.deny_write,
-            "allowRead": files.allow_read,
-        }
-        return tuple(
-            f"sandbox.filesystem.{key}: '{text:.60}' {problem}; "
-            + ("it is ignored." if key == "allowRead" else "all that it could be about counts.")
-            for key, texts in given.items()
-            for text in texts
-            if (problem := _wrong(text))
-        )
+        return problems(self.settings.filesystem)
 
     @property
     def status(self) -> str:
@@ -263,20 +271,26 @@ class CommandSandbox:
             self._off = OFF
             self.unconfined(OFF)
             return
+        found: Found | None = None
         try:
-            self._found = await asyncio.to_thread(self._prepare)
-            if self._found.level in ("bwrap", "landlock"):
-                self._box = self._open(self._found)
+            found = await self._works()
+            if found.level in ("bwrap", "landlock"):
+                self._box = self._open(found)
         except (OSError, ValueError) as error:
             self._off = f"Commands are not confined: {error}."
         else:
             if self._box is None:
-                self._off = f"Commands are not confined. {self._found.why}"
+                self._off = f"Commands are not confined. {found.why}"
         if self._off:
             self.unconfined(self._off)
-        if self._off or self._found is None or self._found.level != "bwrap":
-            why = self._found.why if self._found is not None else ""
-            self.warn(self._off or f"Landlock alone confines commands. {why}")
+            self.warn(self._off)
+        elif found is not None and found.level != "bwrap":
+            self.warn(f"Landlock alone confines commands. {found.why}")
+
+    async def _works(self) -> Found:
+        if self._found is None:
+            self._found = await asyncio.to_thread(self._prepare)
+        return self._found
 
     def _prepare(self) -> Found:
         """In a thread: the imports and the probe take some milliseconds."""
@@ -296,6 +310,7 @@ class CommandSandbox:
         box = Sandbox(config, machine(), level=found.level)
         self._bridge(box, config.network)
         box.janitor.watch((f"{self.temp}/",))
+        box.begin()
         return box
 
     def _bridge(self, box: Sandbox, network: Network) -> None:
@@ -344,35 +359,18 @@ class CommandSandbox:
     async def _ask_domain(self, host: str, port: int) -> bool:
         if self._asker is None:
             return False
-        question = Ask(
-            kind="permission",
-            title="Let sandboxed commands reach this host?",
-            body=(Text(f"{host}:{port}"),),
-            options=(Option("yes", "Yes, in this session", "y"), Option("no", "No", "n")),
-            reason="It is not among sandbox.network.allowedDomains.",
-            tool="Bash",
-        )
-        return (await self._asker(question)).choice == "yes"
+        return (await self._asker(_domain_question(host, port))).choice == "yes"
 
     def panel(self) -> tuple[Block, ...]:
         """What `/sandbox` shows."""
         if self._box is None or self._off:
             return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
-        from gatewright.permissions.sandbox.disk.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
-        from gatewright.permissions.sandbox.explain import COLUMN, lines  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.permissions.sandbox.explain import panel  # noqa: PLC0415  lazy: 1 ms
 
         assert self._found is not None
-        told = lines(self._box.profile(self.base.cwd), self._found)
-        blocks: list[Block] = [
-            Table(("", ""), tuple((row[:COLUMN].rstrip(), row[COLUMN:]) for row in told))
-        ]
-        recent = self._box.violations.recent()[-20:]
-        if recent:
-            rows = tuple((" ".join(each.command.split())[:60], each.text) for each in recent)
-            blocks.append(Table(("command", "what was stopped"), rows))
-        if waiting := self._aside().waiting(self._box.roots):
-            blocks.append(Table(HEADS, tuple(shown(waiting))))
-        return tuple(blocks)
+        waiting = self._aside().waiting(self._box.roots)
+        recent = self._box.violations.recent()
+        return panel(self._box.profile(self.base.cwd), self._found, recent, waiting)
 
     def in_a_line(self) -> str:
         """What `/status` says."""
@@ -396,5 +394,6 @@ class CommandSandbox:
         if self.temp is not None:
             await asyncio.to_thread(shutil.rmtree, self.temp, ignore_errors=True)
         if self._box is not None:
+            await self._box.at_rest()
             self._box.close()
             self._box = None

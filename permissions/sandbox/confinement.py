@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+
+import msgspec
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
@@ -23,13 +24,7 @@ from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.disk.settle import own_places
-from gatewright.permissions.sandbox.linux import (
-    bwrap,
-    cgroup,
-    landlock,
-    mount_check,
-    seccomp,
-)
+from gatewright.permissions.sandbox.linux import mount_check
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.opening import Judge, still
@@ -40,24 +35,19 @@ from gatewright.permissions.sandbox.profile import SandboxProfile, Wider, Wishes
 from gatewright.permissions.sandbox.running import environment
 from gatewright.permissions.sandbox.running.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.running.janitor import Janitor
-from gatewright.permissions.sandbox.running.runs import Active, Run, memory_file, status_pipe
-from gatewright.permissions.sandbox.running.store import Store
+from gatewright.permissions.sandbox.running.launches import Bridge, Launches, Order
+from gatewright.permissions.sandbox.running.next_run import NextRun
+from gatewright.permissions.sandbox.running.runs import Active, Run
+from gatewright.permissions.sandbox.running.standby import fits, may_wait
 from gatewright.permissions.sandbox.violations import OWN_LOOPBACK, Violations, private_places
 from gatewright.permissions.sandbox.work_tree import in_tree
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
+from gatewright.tools.system.processes import GroupChild, started
 
 WIDE_SECONDS = 1.0
 WATCH_SECONDS = 2.0  # between two looks while a command runs
 GLANCE_SECONDS = 0.05  # that such a look may hold up everything else
 USUAL = Wider()
-
-
-class Bridge(Protocol):
-    """Serves what a run lets listen for the proxy."""
-
-    @property
-    def env(self) -> Mapping[str, str]: ...
-    def __call__(self, run: Run) -> int: ...
 
 
 class Sandbox:
@@ -81,11 +71,9 @@ class Sandbox:
         self._active: list[Active] = []
         self.hinted: set[str] = set()  # what the model was told of such places
         self._writable: set[str] = set()  # by the runs since the last quiet moment
-        self._filter = b""
-        self._nursery: cgroup.Nursery | None = None
-        self._counts = True  # until we know better
         self._watching: asyncio.TimerHandle | None = None
-        self._store = Store(self.janitor)
+        self._launches = Launches(machine, level, self.janitor)
+        self._next = NextRun(self._launches)
         self._stamped = ""
         self._home = os.path.realpath(config.home)
         self.roots = real(config.roots)
@@ -119,9 +107,8 @@ class Sandbox:
         if config == self.config:
             return
         self.check()
-        self._filter, self._counts = b"", True  # made anew for what holds now
-        if self._nursery is not None:
-            self._nursery.allow(config.limits.nproc)
+        self._next.drop()
+        self._launches.follow(config.limits.nproc)
         self.config, self.roots = config, real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper.writable = (*self.roots, *self._extra())
@@ -200,19 +187,17 @@ class Sandbox:
             f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
         )
-        run = self._prepare(profile)
         self._writable.update(profile.writable)
         self._neighbours.join(self.roots)
+        order = self._order(request, profile, wider, bridge or self.bridge)
         words = (command or " ".join(request.argv))[:500]
-        active = Active(run, words, self.roots, told, already, writes)
+        active = Active(Run(), words, self.roots, told, already, writes)
         self._active.append(active)
         self._watch_later()
-        entry, extra = self._entry(run, profile, bridge or self.bridge)
-        argv = self._launcher(run, profile, wider)
-        argv += (*bwrap.limited(profile.limits, self.machine), *entry, *request.argv)
-        argv = cgroup.joined(argv, run.group, self.machine.shell)
-        env = environment.scrubbed(request.env, self.config.secrets)
-        env = environment.inside(env, profile.temp, extra)
+        return self._begins(active, order, request)
+
+    def _begins(self, active: Active, order: Order, request: SpawnRequest) -> SpawnRequest:
+        """What starts it; where one waits for just this, that one goes on as it."""
         outer = request.ended
 
         def ended() -> None:
@@ -220,13 +205,82 @@ class Sandbox:
             if outer is not None:
                 outer()
 
-        return SpawnRequest(
-            argv=tuple(argv),
-            cwd=Path("/"),
-            env=env,
-            fds=(*request.fds, *run.fds()),
-            ended=ended,
-            start=self._nursery.start if self._nursery is not None else None,
+        def anew() -> SpawnRequest:
+            try:
+                active.run, made = self._launches.made(order, request.argv)
+            except BaseException:
+                ended()
+                raise
+            fds = (*request.fds, *made.fds)
+            return msgspec.structs.replace(made, fds=fds, ended=ended)
+
+        told = request.script and fits(request.argv[-1])
+        standby = self._next.take(order, request.argv[:-1]) if told else None
+        if standby is None:
+            return anew()
+        active.run = standby.run
+
+        async def begun() -> GroupChild:
+            try:
+                child = await standby.given(request.argv[-1], ended)
+            except BaseException:
+                self._next.leave(standby)
+                ended()
+                raise
+            if child is not None:
+                return child
+            self._next.leave(standby)
+            active.run = Run()
+            return started(anew())
+
+        return msgspec.structs.replace(request, begun=begun, ended=ended)
+
+    def stand_by(self, request: SpawnRequest, *, within: str = "") -> None:
+        """Have a shell wait inside for a script that would be run so. Needs a loop."""
+        if self._level != "bwrap" or (sight := self._look()).hopeless:
+            return
+        search, wider = request.env.get("PATH", ""), Wider(tree=within)
+        profile = self.profile(request.cwd, sight, search, wider)
+        self._neighbours.join(self.roots)
+        try:
+            order = self._order(request, profile, wider, self.bridge)
+        finally:
+            self._neighbours.leave(self.roots)
+        if may_wait(order):
+            self._next.prepare(order, request.argv[:-1])
+
+    @property
+    def waits(self) -> bool:
+        """Whether a shell waits inside for a command."""
+        return self._next.waits
+
+    def begin(self) -> None:
+        """A first command is near."""
+        self._launches.begin(self.config.limits.nproc)
+
+    def rest(self) -> None:
+        self._next.drop()  # no command is expected
+
+    async def at_rest(self) -> None:
+        """Nothing waits for a command any more."""
+        await self._next.over()
+
+    def _order(
+        self, request: SpawnRequest, profile: SandboxProfile, wider: Wider, bridge: Bridge | None
+    ) -> Order:
+        """For a run that is about to be: all that go on now are others."""
+        env = environment.scrubbed(request.env, self.config.secrets)
+        if self._level != "bwrap":
+            return Order(profile, env, wider.env)
+        proxied = bridge if profile.network.reach == "proxy" else None
+        crowded = bool(self._active) or not self._neighbours.alone(self.roots)
+        return Order(
+            profile,
+            env,
+            wider.env,
+            proxied,
+            proxied.env if proxied is not None else None,
+            mount_check.expected(profile) if crowded else None,
         )
 
     def _seen(self, already: list[str], told: Callable[[list[str]], None] | None) -> Sight:
@@ -241,57 +295,6 @@ class Sandbox:
             already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
         return sight
 
-    def _entry(
-        self, run: Run, profile: SandboxProfile, bridge: Bridge | None
-    ) -> tuple[list[str], Mapping[str, str] | None]:
-        """What stands between the launcher and the command: usually nothing."""
-        if self._level != "bwrap":
-            return [], None
-        proxied = bridge is not None and profile.network.reach == "proxy"
-        crowded = len(self._active) > 1 or not self._neighbours.alone(self.roots)
-        if not proxied and not crowded:
-            return [], None
-        spec = landlock.Spec(
-            write=landlock.writable(profile),
-            network="open",  # it is a network of its own
-            bridge_fd=bridge(run) if proxied and bridge is not None else -1,
-            mounts=mount_check.expected(profile) if crowded else {},
-            cwd=profile.cwd,
-        )
-        extra = bridge.env if proxied and bridge is not None else None
-        return landlock.entry(self.machine, spec), extra
-
-    def _launcher(self, run: Run, profile: SandboxProfile, wider: Wider) -> list[str]:
-        if self._level == "landlock":
-            return landlock.alone(profile, self.machine, run.filter_fd)
-        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._store.blank(profile))
-        options = [*bwrap.arguments(profile, self.machine, supplies)]
-        for name, value in wider.env.items():  # inside alone: a launcher obeys some of them
-            options += ("--setenv", name, value)
-        run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
-        return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
-
-    def _prepare(self, profile: SandboxProfile) -> Run:
-        run = Run()
-        if self._nursery is None and self._counts:
-            self._nursery = cgroup.nursery(self.machine.pids, profile.limits.nproc)
-            self._counts = self._nursery is not None
-            if self._nursery is not None:
-                self.janitor.watch((str(self._nursery.group),))
-        run.group = cgroup.make_groups(
-            profile.limits, self.machine, counted=self._nursery is not None
-        )
-        self.janitor.watch(run.group)
-        if self.machine.seccomp:
-            if not self._filter:
-                open_unix = bool(profile.network.unix_sockets)
-                shut = self._level == "landlock" and profile.network.reach != "open"
-                self._filter = seccomp.filter_bytes(unix_sockets=open_unix, internet=not shut)
-            run.filter_fd = memory_file("filter", self._filter)
-        if self._level == "bwrap":
-            run.status_read, run.status_write = status_pipe()
-        return run
-
     # --- after a run ---
 
     def _begin(self, sight: Sight) -> None:
@@ -303,8 +306,8 @@ class Sandbox:
     def _settle(self, active: Active) -> None:
         if active not in self._active:
             return
-        over = active.run.close()
-        texts = [*active.already, *self._keeper.check()]
+        over = self._launches.taken_away(active.run)
+        texts = [*active.already, *self._keeper.check(last=len(self._active) == 1)]
         others = (each.makes for each in self._active if each is not active)
         self._keeper.shut(active.makes.difference(*others))
         if not over:
@@ -312,7 +315,6 @@ class Sandbox:
             self._keeper.owed = True  # it may make more
         self._active.remove(active)
         self._neighbours.leave(active.roots)
-        self.janitor.forget(active.run.group)
         if not self._active:
             self._keeper.end()
             if not self._keeper.owed:
@@ -392,9 +394,7 @@ class Sandbox:
         """Take away what is left; the janitor does the rest."""
         for active in tuple(self._active):
             self._settle(active)
+        self._next.end()
         self._keeper.receipt.close()
-        if self._nursery is not None:
-            if self._nursery.close():
-                self.janitor.forget((str(self._nursery.group),))
-            self._nursery = None
+        self._launches.close()
         self.janitor.close()

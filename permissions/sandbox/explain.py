@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gatewright.permissions.sandbox.disk.aside import HEADS, Batch, Item, shown
 from gatewright.permissions.sandbox.limits import Limits, written
 from gatewright.permissions.sandbox.linux import landlock
 from gatewright.permissions.sandbox.probe import Found
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
+from gatewright.permissions.sandbox.violations import Violation
+from gatewright.tools.blocks import Block, Table
 
 _LEVELS = {
     "bwrap": "bubblewrap, with a system-call filter",
@@ -16,6 +19,25 @@ _LEVELS = {
 }
 _SHOWN = 40
 COLUMN = 12  # what a line is about, before what it says
+
+
+def panel(
+    profile: SandboxProfile,
+    found: Found,
+    recent: Sequence[Violation],
+    waiting: Sequence[tuple[Batch, tuple[Item, ...]]],
+) -> tuple[Block, ...]:
+    """What `/sandbox` shows."""
+    told = lines(profile, found)
+    blocks: list[Block] = [
+        Table(("", ""), tuple((row[:COLUMN].rstrip(), row[COLUMN:]) for row in told))
+    ]
+    if recent:
+        rows = tuple((" ".join(each.command.split())[:60], each.text) for each in recent[-20:])
+        blocks.append(Table(("command", "what was stopped"), rows))
+    if waiting:
+        blocks.append(Table(HEADS, tuple(shown(waiting))))
+    return tuple(blocks)
 
 
 def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:

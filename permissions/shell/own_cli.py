@@ -26,6 +26,8 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "logout": frozenset({""}),
     "import": frozenset({""}),
     "agents": frozenset({"new", "stop"}),
+    "auto-mode": frozenset({"reset"}),
+    "workflows": frozenset({"run", "resume"}),  # which only a person begins
     "skills": frozenset({"new"}),
     "plugin": frozenset(
         {"install", "uninstall", "enable", "disable", "update", "configure", "init"}

@@ -92,7 +92,6 @@ async def test_a_turn_goes_on_under_such_a_rule(tmp_path: Path) -> None:
         assert sum("more than 200 alternatives" in text for text in told) == 2
 
 
-@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [

@@ -20,6 +20,7 @@ from gatewright.tools.protocol import JsonObject, Progress, ToolContext, ToolRes
 from tests.fakes.clock import FakeClock
 from tests.fakes.executor import context
 from tests.fakes.toolbox import OneTool
+from tests.fakes.waiting import PATIENCE
 
 PLAIN, ASKED, REWRITTEN = Effect.FREE, Effect.OPEN_WORLD, Effect.OPEN_WORLD
 
@@ -82,7 +83,7 @@ async def test_a_call_is_read_and_described_once(
         clock=FakeClock(),
         waited=lambda call_id: 0.0,
     )
-    (done,) = await asyncio.wait_for(run_batch([CallPart("c1", "Counted", {})], ports), 5)
+    (done,) = await asyncio.wait_for(run_batch([CallPart("c1", "Counted", {})], ports), PATIENCE)
     assert done.result.ok
     assert tool.counts == {"read": times, "facts": times, "ran": 1}
     assert contexts == ["c1"]

@@ -64,7 +64,7 @@ async def test_a_broken_file_only_restricts_and_says_where(tmp_path: Path) -> No
             "cat": ("deny", "Bash(cat:*)"),
         }
         (told,) = [one.text for one in opened.seen.of(Noticed) if "settings.json" in one.text]
-        assert told.startswith(f"{path}:3: is not valid JSON")
+        assert told.startswith(f"{path.relative_to(tmp_path / 'project')}:3: is not valid JSON")
         opened.settings(RULES)
         assert (await decisions(opened, 2))["good"] == ("allow", "Bash(make good)")
 

@@ -30,6 +30,7 @@ from gatewright.tools.protocol import (
 )
 from tests.fakes.executor import context, executed, text_of
 from tests.fakes.toolbox import OneTool
+from tests.fakes.waiting import PATIENCE
 
 Says = Callable[[Moment], Verdict]
 
@@ -98,7 +99,7 @@ class Hall:
 
     async def call(self, path: str = "a.py") -> ToolResult:
         call = ToolCall("c1", "Write", {"file_path": path})
-        return await asyncio.wait_for(executed(self.executor, call, self.ctx), 5)
+        return await asyncio.wait_for(executed(self.executor, call, self.ctx), PATIENCE)
 
 
 def on(kind: type[Moment], **verdict: Any) -> Says:
@@ -294,6 +295,25 @@ async def test_an_opinion_on_another_mode_is_none(tmp_path: Path) -> None:
     hall.answer = Answer.of("no")
     assert not (await hall.call(OUT)).ok
     assert len(hall.asked) == 1
+
+
+async def test_an_opinion_from_before_two_switches_is_none(tmp_path: Path) -> None:
+    judge = Judge(Opinion(word="allow"))
+    hall = Hall(tmp_path, classify=judge, mode="auto")
+    judge.meanwhile = lambda: (hall.policy.set("default"), hall.policy.set("auto"))
+    hall.answer = Answer.of("no")
+    assert not (await hall.call(OUT)).ok
+    assert len(hall.asked) == 1
+
+
+@pytest.mark.parametrize("interactive", [True, False])
+async def test_a_rule_to_ask_that_came_meanwhile_counts(tmp_path: Path, interactive: bool) -> None:
+    judge = Judge(Opinion(word="allow"))
+    hall = Hall(tmp_path, classify=judge, mode="auto", interactive=interactive)
+    judge.meanwhile = lambda: hall.policy.add("ask", "Edit(//elsewhere/**)")
+    hall.answer = Answer.of("no")
+    assert not (await hall.call(OUT)).ok
+    assert len(hall.asked) == int(interactive)
 
 
 @pytest.mark.parametrize(("config", "extra", "path"), FORBIDS[:4])

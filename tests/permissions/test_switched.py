@@ -12,6 +12,7 @@ from gatewright.tools.access import Access, Where
 from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
+from tests.fakes.waiting import PATIENCE
 
 
 class Desk:
@@ -37,7 +38,7 @@ class Desk:
         return await answer
 
     async def asked(self) -> None:
-        await asyncio.wait_for(self.news.wait(), 5)
+        await asyncio.wait_for(self.news.wait(), PATIENCE)
 
 
 async def test_a_yes_writes_nothing_once_the_mode_is_plan(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ async def test_a_yes_writes_nothing_once_the_mode_is_plan(tmp_path: Path) -> Non
     judging = asyncio.create_task(desk.gate.authorize(desk.request))
     await desk.asked()
     desk.policy.set("plan")
-    outcome = await asyncio.wait_for(judging, 5)
+    outcome = await asyncio.wait_for(judging, PATIENCE)
     assert isinstance(outcome, Refused)
     assert "Plan mode changes no files" in outcome.message
     assert desk.standing[0].cancelled(), "the question is taken away"

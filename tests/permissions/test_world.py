@@ -61,7 +61,8 @@ class Door:
         await asyncio.sleep(0)
         return self.hosts.get(host, ("93.184.216.34",))
 
-    async def _keep(self, rules: tuple[str, ...]) -> None:
+    async def _keep(self, rules: tuple[str, ...], place: str) -> None:
+        del place
         self.kept.extend(rules)
 
     async def bash(self, command: str, identity: str = "c") -> object:

@@ -104,10 +104,10 @@ class Base(msgspec.Struct, frozen=True):
         self.journal.publish(event)
 
     def mention(self, text: str) -> None:
-        self.notices.say(Noticed(text=escaped(text), tone="dim"))
+        self.notices.say(Noticed(text=escaped(self.around.where.told(text)), tone="dim"))
 
     def warn(self, text: str) -> None:
-        self.notices.say(Noticed(text=text, tone="warning"))
+        self.notices.say(Noticed(text=self.around.where.told(text), tone="warning"))
 
 
 def open_base(around: Surroundings) -> Base:

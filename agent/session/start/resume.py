@@ -14,6 +14,7 @@ from gatewright.agent.commands.outcome import Choice
 from gatewright.agent.errors import SessionError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Envelope
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.transcript.index import Listed, ago, find_session, list_sessions
@@ -22,6 +23,7 @@ from gatewright.agent.transcript.reader import Stored, read_transcript
 from gatewright.tools.blocks import Table
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+LOOKED = 5  # files for the newest session
 LISTED = 10
 LARGE = 50_000  # tokens
 COLD = 3_600.0  # seconds: no prompt cache lasts longer
@@ -39,6 +41,12 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     source: Path | None = None  # the file it goes on from, which a copy does not write
     foreign: bool = False  # a copy of a file from elsewhere: others may have written it
 
+    left: Carried = Carried()  # the same, as it was then
+
+    def __post_init__(self) -> None:
+        if self.stored:
+            msgspec.structs.force_setattr(self, "left", self.standing().now)
+
     def standing(self) -> Standing:
         """What the session was when it was left."""
         return Standing.after(envelope.event for envelope in self.stored)
@@ -53,11 +61,11 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mode(self) -> str:
         """The mode it was last in, empty where none is stored."""
-        return self.standing().now.mode
+        return self.left.mode
 
     @property
     def model(self) -> str:
-        return self.standing().now.model
+        return self.left.model
 
 
 def find_start(options: LaunchOptions, folder: Path) -> Start:
@@ -106,6 +114,15 @@ def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
         return sessions[0].path
     lines = [f"  {item.id}  {item.title}" for item in sessions[:LISTED]]
     raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
+
+
+def newest(folder: Path, now: float) -> tuple[str, str]:
+    """Title and age of the session used last in a directory; empty where nothing was said in any.
+
+    The newest file may be of a session in which nothing was said so far.
+    """
+    told = next((item for item in list_sessions(folder, limit=LOOKED) if item.title), None)
+    return (told.title, ago(now - told.changed)) if told is not None else ("", "")
 
 
 def offered(folder: Path, now: float) -> tuple[Choice, ...]:

@@ -159,11 +159,14 @@ class Keeper:
             inside(path, each) and not is_replaced(each, mark) for each, mark in known
         )
 
-    def check(self, seconds: float = PATIENCE, *, until: int = 0) -> list[str]:
-        """Put aside what came about since `base`; what there is to tell of it."""
+    def check(self, seconds: float = PATIENCE, *, until: int = 0, last: bool = False) -> list[str]:
+        """Put aside what came about since `base`; what there is to tell of it.
+
+        At the `last` look nothing runs any more that could sleep until another.
+        """
         if self.base is None:
             return []
-        slept = self.asleep()
+        slept = None if last and self._slept is None else self.asleep()
         sight = self._see(time.monotonic() + seconds, self.base)
         if self._slept is not None and self.asleep() == self._slept:
             self._welcome(self.base, sight)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from gatewright.tools.system.regular import head_of
 
 _LARGEST = 4 * 1024 * 1024
 _INCLUDES = 1000  # git itself follows ten levels
+_KEPT = 32 * 1024  # bytes of a file that is worth remembering
+_YOUNG = 50_000_000  # ns: a file changed just now may change again within the same tick
 _HEADER = re.compile(r'\[([A-Za-z0-9.-]*+)[ \t]*+(?:"(?:[^"\\\n]|\\.)*+")?[ \t]*+\]')
 _PAIR = re.compile(
     r"([A-Za-z][A-Za-z0-9-]*+)[ \t]*+(?:=((?:\"(?:[^\"\\]|\\.)*+\"|\\.|[^\n#;\"\\])*+))?",
@@ -81,8 +85,8 @@ def _followed(files: list[str], home: str) -> Iterator[tuple[str, str, str]]:
     """File, key and value of what matters here, in these files and all that they include."""
     queue, seen = [*files], set[str]()
     while queue and len(seen) < _INCLUDES:
-        file = os.path.realpath(queue.pop())
-        if file in seen:
+        file = queue.pop()
+        if not os.path.exists(file) or (file := os.path.realpath(file)) in seen:
             continue
         seen.add(file)
         text = _text(file)
@@ -110,6 +114,23 @@ def names_in(directory: str | Path) -> list[str]:
 
 
 def _text(path: str) -> str:
+    """What a file says: read once for as long as it is the same, which no command can feign."""
+    try:
+        now = os.stat(path)
+    except OSError:
+        return ""
+    if now.st_size > _KEPT or time.time_ns() - now.st_ctime_ns < _YOUNG:
+        return _read(path)
+    return _known(path, (now.st_dev, now.st_ino, now.st_size, now.st_ctime_ns))
+
+
+@lru_cache(maxsize=128)
+def _known(path: str, which: tuple[int, int, int, int]) -> str:
+    del which
+    return _read(path)
+
+
+def _read(path: str) -> str:
     try:
         return os.fsdecode(head_of(path, _LARGEST).replace(b"\0", b"")).strip()
     except OSError:

@@ -29,6 +29,7 @@ from gatewright.permissions.sandbox.disk.guarded import (
     too_deep,
 )
 from gatewright.permissions.sandbox.disk.named_files import everywhere
+from gatewright.permissions.sandbox.disk.real_paths import reals
 from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked, linked_parts
 from gatewright.permissions.sandbox.profile import Masked, Survey
 
@@ -349,11 +350,8 @@ class Surveyor:
         for path in self.hidden:
             if kind := _kind(path):
                 yield Masked(path, "dir" if kind == "dir" else "file")
-        for path in sorted(found):
-            real = os.path.realpath(path)
-            if os.path.islink(path) and not any(
-                inside(real, place) for place in (*self.roots, self.home)
-            ):
+        for real, link in reals(sorted(found)):
+            if link and not any(inside(real, place) for place in (*self.roots, self.home)):
                 continue
             if real not in done and (kind := _kind(real)):
                 done.add(real)

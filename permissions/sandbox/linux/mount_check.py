@@ -10,31 +10,31 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.profile import Masked, SandboxProfile
 
-TABLE = Path("/proc/self/mountinfo")
+TABLE = "/proc/self/mountinfo"
 
 
 def expected(profile: SandboxProfile) -> dict[str, str]:
     """Mount point to "device root"."""
-    table = _table(TABLE.read_text(encoding="utf-8", errors="surrogateescape"))
     paths = (*profile.writable, *profile.anchors, *profile.protected)
     made = {mask.path for mask in profile.masked}  # anew, over what is protected
-    return {path: _origin(path, table) for path in paths if path not in made}
+    return origins((path for path in paths if path not in made), mounts(table_of(TABLE)))
 
 
 def elsewhere(masked: Iterable[Masked]) -> tuple[Masked, ...]:
     """The same places where a part of the disk they lie on is mounted a second time."""
     try:
-        table = _table(TABLE.read_text(encoding="utf-8", errors="surrogateescape"))
+        table = mounts(table_of(TABLE))
     except OSError:
         return ()
-    counts = Counter(device for _, device, _ in table)
-    shared = [row for row in table if counts[row[1]] > 1]
+    counts = Counter(each.device for each in table)
+    shared = [each for each in table if counts[each.device] > 1]
     if not shared:
         return ()
     known = tuple(masked)
@@ -47,13 +47,12 @@ def elsewhere(masked: Iterable[Masked]) -> tuple[Masked, ...]:
     return tuple(found.values())
 
 
-def _aliases(
-    path: str, table: list[tuple[str, str, str]], shared: list[tuple[str, str, str]]
-) -> Iterator[str]:
+def _aliases(path: str, table: Sequence[Mount], shared: Sequence[Mount]) -> Iterator[str]:
     """Other paths of this, or of what lies below it; whatever is mounted over them is not it."""
     device, _, origin = _origin(path, table).partition(" ")
-    for point, other, root in shared:
-        if other != device:
+    for each in shared:
+        point, root = each.point, each.root
+        if each.device != device:
             continue
         if inside(origin, root):
             there, same = f"{point.rstrip('/')}/{origin[len(root) :].strip('/')}", path
@@ -73,21 +72,45 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def _table(text: str) -> list[tuple[str, str, str]]:
-    rows: list[tuple[str, str, str]] = []
-    for line in text.splitlines():
+def table_of(path: str) -> bytes:
+    """All of it, which the kernel gives a page at a time."""
+    with open(path, "rb", buffering=0) as table:
+        return b"".join(iter(lambda: table.read(1 << 16), b""))
+
+
+class Mount(NamedTuple):
+    """One line of such a table."""
+
+    point: str
+    device: str
+    root: str
+    writes: bool
+    kind: str
+
+
+@lru_cache(maxsize=4)
+def mounts(table: bytes) -> tuple[Mount, ...]:
+    """All that it has, in its order: later ones at the same point lie over earlier ones."""
+    found: list[Mount] = []
+    for line in os.fsdecode(table).split("\n")[:-1]:
         words = line.split(" ")
-        rows.append((_plain(words[4]), words[2], _plain(words[3])))
-    return rows
+        kind = words[words.index("-", 6) + 1]
+        writes = "rw" in words[5].split(",")
+        found.append(Mount(_plain(words[4]), words[2], _plain(words[3]), writes, kind))
+    return tuple(found)
 
 
-def _origin(path: str, table: list[tuple[str, str, str]]) -> str:
+def origins(paths: Iterable[str], table: Sequence[Mount]) -> dict[str, str]:
+    """Device and path on it that each of these is."""
+    return {path: _origin(path, table) for path in paths}
+
+
+def _origin(path: str, table: Sequence[Mount]) -> str:
     """Device and path on it that this path is; later mounts at the same place win."""
-    best = ("", "", "")
-    for row in table:
-        if inside(path, row[0]) and len(row[0]) >= len(best[0]):
-            best = row
-    point, device, root = best
+    point = device = root = ""
+    for each in table:
+        if inside(path, each.point) and len(each.point) >= len(point):
+            point, device, root = each.point, each.device, each.root
     rest = path[len(point.rstrip("/")) :]
     return f"{device} {root.rstrip('/')}{rest}" if rest else f"{device} {root}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-END_SECONDS = 2.0
+END_SECONDS, SOON_SECONDS = 2.0, 0.03
 
 
 @dataclass(slots=True)
@@ -23,6 +23,7 @@ class Run:
     status_read: int = -1
     status_write: int = -1
     group: tuple[str, ...] = ()
+    options: list[str] = field(default_factory=list[str])  # of the launcher: what is mounted
     extra_fds: list[int] = field(default_factory=list[int])
     closers: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
     _first: int = 0
@@ -33,7 +34,7 @@ class Run:
 
     def close(self) -> bool:
         """Wait for the last process and close; False when something would not end."""
-        over = self._ended()
+        over = not self.init() or self._ended(END_SECONDS)
         for fd in (
             self.args_fd,
             self.filter_fd,
@@ -54,17 +55,18 @@ class Run:
                 Path(group).rmdir()
         return over
 
-    def _ended(self) -> bool:
+    def over(self) -> bool:
+        """Whether everything is surely gone; one that was killed while it was made may hang."""
+        return self.init() > 0 and self._ended(SOON_SECONDS)
+
+    def _ended(self, seconds: float) -> bool:
         """The first process of the sandbox is its init: when it is gone, so is everything."""
-        init = self.init()
-        if not init:
-            return True
         try:
-            handle = os.pidfd_open(init)
+            handle = os.pidfd_open(self.init())
         except (AttributeError, OSError):
             return True
         try:
-            return bool(select.select([handle], [], [], END_SECONDS)[0])
+            return bool(select.select([handle], [], [], seconds)[0])
         finally:
             os.close(handle)
 

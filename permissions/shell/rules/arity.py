@@ -48,12 +48,12 @@ def stable_prefix(words: tuple[str, ...]) -> tuple[str, ...] | None:
     prefix = words[:arity]
     if is_runner(" ".join(words[:2]), whole=True) or is_runner(" ".join(prefix)):
         return None
-    if len(prefix) < arity or any(not _stable(word) for word in prefix[1:]):
+    if len(prefix) < arity or any(not is_stable(word) for word in prefix[1:]):
         return None if len(words) > 1 else prefix
     return prefix if not set(prefix[0]) & _UNSTABLE else None
 
 
-def _stable(word: str) -> bool:
+def is_stable(word: str) -> bool:
     """A word that names something to do, not an option, a path or a value."""
     return bool(word) and word[0] not in "-/.~$" and not set(word) & _UNSTABLE
 

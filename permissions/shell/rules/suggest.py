@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
+from gatewright.permissions.decision import Grant
 from gatewright.permissions.rulebook.rules import Rule, parse_rule
 from gatewright.permissions.rulebook.runners import is_interpreter, is_runner
 from gatewright.permissions.shell.danger.danger_table import RUNS_CODE
 from gatewright.permissions.shell.files.operands import touched
 from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.rules.arity import stable_prefix
+from gatewright.permissions.shell.rules.arity import is_stable, stable_prefix
 from gatewright.permissions.shell.rules.coverage import PEELED, Coverage
 from gatewright.permissions.shell.rules.rule_index import RuleIndex
 from gatewright.permissions.shell.safe.safe_table import SAFE
@@ -21,39 +23,85 @@ CODE_OPTIONS: frozenset[str] = frozenset(
     {"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "--command"}
 )
 
+LONGEST = 6  # words of a prefix
 
-def suggestions(parts: Sequence[Part], reach: Reach) -> tuple[Rule, ...]:
+
+class Suggested(NamedTuple):
+    """What a rule for one command would hold, and less and more than that; or why there is none,
+    where the question does not say so anyway.
+
+    `steps` are further specifiers, the narrowest first, with `text` among them.
+    """
+
+    text: str = ""
+    steps: tuple[str, ...] = ()
+    why: str = ""
+
+
+def suggestions(parts: Sequence[Part], reach: Reach) -> tuple[Grant, ...]:
     """One rule per command, or none at all if one of them may not be stored."""
-    found: dict[str, Rule] = {}
+    found: dict[str, Grant] = {}
     for part in parts:
-        text = _suggestion(part, reach)
-        if not text:
+        made = suggested(part, reach)
+        if not made.text:
             return ()
-        rule, problem = parse_rule(f"Bash({text})", "allow", "session")
+        rule, problem = parse_rule(f"Bash({made.text})", "allow", "session")
         if rule is None or problem:
             return ()
-        found[rule.text] = rule
+        found[rule.text] = Grant(rule.text, steps=tuple(f"Bash({one})" for one in made.steps))
     return tuple(found.values())
 
 
-def _suggestion(part: Part, reach: Reach) -> str:
-    if not part.argv or any(one.file for one in part.redirects):
-        return ""
-    bare = _unwrapped(part, reach)
-    if bare is None or any(arg.dynamic for arg in bare.argv) or runs_code(bare):
-        return ""
-    outside_write = _writes_outside(bare, reach)
-    if outside_write:
-        return ""
+def suggested(part: Part, reach: Reach) -> Suggested:
+    """The most stable rule for one command, or why it cannot be one."""
+    bare, why = _storable(part, reach)
+    if bare is None:
+        return Suggested(why=why)
     exact = _exact(bare)
     if _reads_outside(bare, reach) or is_interpreter(bare.argv[0].text):
-        return exact
+        return _only(exact)
     if any(reach.opened_of(bare)) or bare.argv[0].text in SAFE:
-        return exact  # a prefix of a reader would read anything anywhere
+        return _only(exact)  # a prefix of a reader would read anything anywhere
     prefix = stable_prefix(bare.texts)
     if prefix is None or is_runner(" ".join(bare.texts[:2]), whole=True):
-        return exact or _starred(bare)
-    return " ".join(prefix) + ":*"
+        return _only(exact or _starred(bare))
+    text = " ".join(prefix) + ":*"
+    return Suggested(text, (*([exact] if exact else []), *_prefixes(bare.texts, text)))
+
+
+def rules_of(grants: Iterable[Grant]) -> Iterator[Rule]:
+    """As the gate reads them once they are stored."""
+    for grant in grants:
+        rule, problem = parse_rule(grant.rule, "allow", "session")
+        if rule is not None and not problem:
+            yield rule
+
+
+def _only(text: str) -> Suggested:
+    return Suggested(text, (text,)) if text else Suggested(why="it holds what no rule can spell")
+
+
+def _storable(part: Part, reach: Reach) -> tuple[Part | None, str]:
+    """The command that a rule would be about, or why none may be: files are told of elsewhere."""
+    if unknown := next((arg.raw for arg in part.argv if arg.dynamic), ""):
+        return None, f"only the shell knows what {unknown} is"
+    if not part.argv or any(one.file for one in part.redirects):
+        return None, ""
+    bare = _unwrapped(part, reach)
+    if bare is None:
+        return None, "what is set before it, or what it runs, is not settled by a rule"
+    if runs_code(bare):
+        return None, "it carries the program that it runs"
+    return (None, "") if writes_outside(bare, reach) else (bare, "")
+
+
+def _prefixes(words: tuple[str, ...], offered: str) -> Iterator[str]:
+    """From the longest prefix of words that name what is done; what runs anything is left out."""
+    for length in range(min(len(words), LONGEST), 0, -1):
+        head, text = words[:length], " ".join(words[:length])
+        plain = all(map(is_stable, head[1:])) and not is_runner(text)
+        if plain or f"{text}:*" == offered:
+            yield f"{text}:*"
 
 
 def _unwrapped(part: Part, reach: Reach) -> Part | None:
@@ -99,7 +147,7 @@ def _starred(part: Part) -> str:
     return " ".join(arg.raw for arg in part.argv)
 
 
-def _writes_outside(part: Part, reach: Reach) -> bool:
+def writes_outside(part: Part, reach: Reach) -> bool:
     paths = reach.paths
     for one in (part, *reach.opened_of(part)):
         for operand in touched(one).writes:

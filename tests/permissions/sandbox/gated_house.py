@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.settings.schema import Sandbox
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.sandbox.commands import Base, CommandSandbox

@@ -1,11 +1,13 @@
 """A house to break into: a project, an outside, keys, services; and a program that lets cases in.
 
-Runs as `python -m tests.permissions.sandbox.house TABLE PLACE`, also as another user, and prints
-one JSON line for each case: what is wrong with it, or nothing.
+Runs as `python -m tests.permissions.sandbox.house TABLE PLACE WAY`, also as another user, and
+prints one JSON line for each case: what is wrong with it, or nothing. In the way `waiting` every
+command is told to a shell that was confined before.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -28,6 +30,7 @@ from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.system.home import OwnHome
+from gatewright.tools.system.processes import spawn
 from tests.fakes.waiting import comes
 
 SECRET = "sesame-open-7731"
@@ -41,8 +44,8 @@ PROTECTED = (
 class House:
     """Build it, let a command in, look what it did."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, *, waiting: bool = False) -> None:
+        self.place, self.waiting = place, waiting
         self.project, self.out, self.home = place / "proj", place / "out", place / "home"
         self.temp, self.own = place / "tmp", place / "state"
         self.kept = self.home / ".gatewright"
@@ -157,6 +160,8 @@ class House:
             config = replace(config, limits=with_limit(config.limits, text))
         box = Sandbox(config, self.tools)
         try:
+            if self.waiting:
+                return asyncio.run(run_waiting(box, command, self.project, self.env))
             return run_in(box, ["bash", "-c", command], self.project, self.env)
         finally:
             box.close()
@@ -219,6 +224,33 @@ def run_in(
     return code, done.stdout.decode("utf-8", "replace"), told
 
 
+async def run_waiting(
+    box: Sandbox, command: str, cwd: Path, env: Mapping[str, str]
+) -> tuple[int, str, list[str]]:
+    """The same by a shell that was confined before there was a command."""
+    told: list[str] = []
+    request = SpawnRequest(argv=("bash", "-c", command), cwd=cwd, env=env, script=True)
+    box.stand_by(request)
+    before = children()
+    request = box.confine(request, told.extend)
+    assert request.begun is not None, "nothing waited for it"
+    child = await spawn(request)
+    assert child.pid in before, "another one was started"
+    output = b""
+    async with asyncio.timeout(SECONDS):
+        while chunk := await child.read():
+            output += chunk
+        code = await child.wait()
+    await box.at_rest()
+    return code, output.decode("utf-8", "replace"), told
+
+
+def children() -> set[int]:
+    """Of all our threads."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for path in lists for pid in path.read_text(encoding="ascii").split()}
+
+
 def judge(house: House, case: Mapping[str, Any]) -> str:
     """What is wrong with the outcome of one case; empty when it is as it must be."""
     before = house.state()
@@ -253,7 +285,7 @@ def _answered(case: Mapping[str, Any], code: int, output: str) -> Iterator[str]:
 def _left(house: House, case: Mapping[str, Any]) -> list[str]:
     wrong = [f"{name} stands in the project" for name in house.strays()]
     late = [house.project / name for name in case.get("gone_later", ())]
-    comes(lambda: not any(map(os.path.lexists, late)), within=3.5)
+    comes(lambda: not any(map(os.path.lexists, late)), within=20)
     gone = (*(house.project / name for name in case.get("gone", ())), *late)
     wrong.extend(f"{path.name} is there" for path in gone if os.path.lexists(path))
     for name, text in case.get("lacks", {}).items():
@@ -262,9 +294,9 @@ def _left(house: House, case: Mapping[str, Any]) -> list[str]:
     return wrong
 
 
-def main(table: str, place: str, wanted: Callable[[str], bool] = lambda _: True) -> None:
+def main(table: str, place: str, way: str, wanted: Callable[[str], bool] = lambda _: True) -> None:
     cases = tomllib.loads(Path(table).read_text(encoding="utf-8"))["case"]
-    house = House(Path(place))
+    house = House(Path(place), waiting=way == "waiting")
     try:
         for case in cases:
             if not wanted(case["name"]) or not shutil.which(case.get("needs", "sh")):
@@ -280,5 +312,10 @@ def main(table: str, place: str, wanted: Callable[[str], bool] = lambda _: True)
 
 
 if __name__ == "__main__":
-    words = sys.argv[3:]
-    main(sys.argv[1], sys.argv[2], lambda name: not words or any(word in name for word in words))
+    words = sys.argv[4:]
+    main(
+        sys.argv[1],
+        sys.argv[2],
+        sys.argv[3],
+        lambda name: not words or any(word in name for word in words),
+    )

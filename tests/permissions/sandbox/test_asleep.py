@@ -22,7 +22,7 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.running.asleep import asleep
 from gatewright.tools.protocol import SpawnRequest
-from tests.fakes.waiting import comes, until
+from tests.fakes.waiting import PATIENCE, comes, until
 
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 
@@ -49,7 +49,7 @@ def going_on(folder: Path, command: str) -> Generator[tuple[Sandbox, Path, list[
         yield box, project, told
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(PATIENCE)
         assert request.ended is not None
         request.ended()
         box.close()
@@ -159,7 +159,7 @@ def test_another_process_that_got_the_number_of_one_is_not_that_one() -> None:
             before = now
         finally:
             child.kill()
-            child.wait(10)
+            child.wait(PATIENCE)
             until(partial(past, ticks()))  # else the next one may begin at the same moment
     pytest.skip("another process took the number each time")
 

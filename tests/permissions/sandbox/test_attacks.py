@@ -74,8 +74,9 @@ VISITORS = [
 ]
 
 
+@pytest.mark.parametrize("way", ["anew", "waiting"])
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_the_house_stands(visitor: Visitor) -> None:
+def test_the_house_stands(visitor: Visitor, way: str) -> None:
     """One run for all cases: each is compared with the house as it was before it."""
     visitor.place.mkdir(parents=True)
     if visitor.prefix:
@@ -98,6 +99,7 @@ def test_the_house_stands(visitor: Visitor) -> None:
                 "tests.permissions.sandbox.house",
                 str(TABLE),
                 str(visitor.place),
+                way,
             ],
             cwd=ROOT,
             env=env,

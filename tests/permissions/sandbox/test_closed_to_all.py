@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.settings.schema import Sandbox as Settings
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox as Settings
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.naming import shown

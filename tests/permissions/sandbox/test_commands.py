@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.settings.schema import Sandbox, SandboxFiles
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox, SandboxFiles
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox import confinement
 from gatewright.permissions.sandbox import probe as probing
@@ -51,7 +52,7 @@ async def test_a_confined_command_runs_without_a_question(house: House) -> None:
     assert result.ok
     assert house.asked == []
     assert (house.project / "a").exists()
-    assert text_of(result).startswith("/tmp/gatewright-")
+    assert text_of(result).startswith(f"{tempfile.gettempdir()}/gatewright-")
 
 
 async def test_without_auto_allow_it_asks_and_is_confined_all_the_same(

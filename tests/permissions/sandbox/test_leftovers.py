@@ -22,7 +22,7 @@ from tests.fakes.waiting import PATIENCE, comes
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 AGENT = str(Path(sys.executable).with_name("agent"))
 RUNS = 25
-SLEEP = "sleep 77.7331"
+SLEEP = f"sleep 77.{os.getpid()}"  # of this process: others may run the same test
 
 
 def running(text: str) -> list[str]:

@@ -17,8 +17,8 @@ from gatewright.agent.extensions.gate import Possible, live_settings
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.start.base import open_base
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox, SandboxFiles, SandboxNetwork
 from gatewright.agent.settings.policy_settings import policy_config
-from gatewright.agent.settings.schema import Sandbox, SandboxFiles, SandboxNetwork
 from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import OFF, CommandSandbox

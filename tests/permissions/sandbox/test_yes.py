@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.settings.schema import Sandbox, SandboxFiles
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox, SandboxFiles
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.machine import machine
