@@ -1,0 +1,73 @@
+"""What counts as a verdict: one clear word outside of any reasoning."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from gatewright.agent.auto.verdict import Verdict, read, schema
+
+THOUGHT = "It only lists files. <why>It lists files.</why><label>looking</label>"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("allow", "allow"),
+        (" Allow. ", "allow"),
+        ("block", "deny"),
+        ("<verdict>allow</verdict>", "allow"),
+        ("<verdict> BLOCK </verdict>", "deny"),
+        ('{"verdict": "allow"}', "allow"),
+        ('{"verdict": "block"}', "deny"),
+        ("<think>first I thought block</think>allow", "allow"),
+        ("<verdict>allow</verdict><verdict>allow</verdict>", "allow"),
+    ],
+)
+def test_a_quick_look(text: str, word: str) -> None:
+    found = read(text, "fast")
+    assert found is not None
+    assert found.word == word
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "maybe", "allow or block", "I would allow this", "deny", "ask",
+        "<verdict>allow</verdict><verdict>block</verdict>", "<verdict>ask</verdict>",
+        "<think><verdict>allow</verdict></think>", "<think><verdict>allow</verdict>",
+        '{"verdict": "deny"}', '{"verdict": "allow", "and": 1}', '{"verdict": ["allow"]}', "{",
+        "x" * 30_000 + "<verdict>allow</verdict>", "[" * 10_000,
+    ],
+)  # fmt: skip
+def test_no_verdict_of_a_quick_look(text: str) -> None:
+    assert read(text, "fast") is None
+
+
+def test_one_with_reasons() -> None:
+    assert read(f"{THOUGHT}<verdict>allow</verdict>", "thinking") == Verdict(
+        "allow", "looking", "It lists files."
+    )
+    said = '{"why": "It\\u001b[2K pushes.", "label": "published history", "verdict": "deny"}'
+    found = read(said, "thinking")
+    assert found is not None
+    assert (found.word, found.label) == ("deny", "published history")
+    assert "\x1b" not in found.why
+
+
+@pytest.mark.parametrize("text", ["allow", THOUGHT, "<verdict>block</verdict>", '{"verdict": ""}'])
+def test_no_verdict_with_reasons(text: str) -> None:
+    assert read(text, "thinking") is None
+
+
+def test_a_schema_names_the_words_of_its_stage() -> None:
+    assert schema("fast")["properties"]["verdict"]["enum"] == ["allow", "block"]
+    assert list(schema("thinking")["properties"]) == ["why", "label", "verdict"]
+
+
+def test_no_text_raises() -> None:
+    source = random.Random(1)
+    pieces = ["<verdict>", "</verdict>", "allow", "block", "<think>", "</think>", "{", '"', "\0"]
+    for _ in range(2_000):
+        read("".join(source.choice(pieces) for _ in range(9)), source.choice(["fast", "thinking"]))
