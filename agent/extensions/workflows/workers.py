@@ -1,0 +1,259 @@
+"""Agents of workflows, opened through the crew that opens all others, and told of in other ways.
+
+None of them is in the session's list of agents or in its file: the run tells of all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts
+from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.agents.life import Life
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.agents.agent_session import AgentSession
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.workflows.shaped_answer import Answer
+from gatewright.agent.record.events import (
+    AgentFinished,
+    AgentProgressed,
+    AgentStarted,
+    AnyEvent,
+    AssistantMessage,
+    Envelope,
+    InputDelta,
+    TextDelta,
+    ThinkingDelta,
+    TurnEnded,
+)
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.session.jobs import OwnJobs, SessionJobs
+from gatewright.agent.session.start.base import CLOCK
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.workflows.runs.past import hash_of
+from gatewright.agent.workflows.runs.run_port import (
+    BUDGET,
+    LIMIT,
+    MODEL,
+    REFUSED,
+    SCHEMA,
+    STOPPED,
+    Doing,
+    Outcome,
+)
+from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import ToolFailure
+
+MOST = 64  # places of the crew itself: the scheduler counts before
+BEGINS = (TextDelta, ThinkingDelta, InputDelta, AssistantMessage, TurnEnded)
+LIMITS = frozenset(
+    {Stop.MAX_TURNS, Stop.LOOP_GUARD, Stop.PROMPT_TOO_LONG, Stop.HOOK_STOPPED, Stop.TOOL_DEFERRED}
+)
+
+
+class LifeWorker:
+    """Implements `Worker` over one life."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        life: Life,
+        answer: Answer | None,
+        moved: Callable[[], object],
+    ) -> None:
+        self._workers, self.life, self.answer, self.moved = workers, life, answer, moved
+        self.touched = False  # a person spoke with it
+        self.id, self.path = life.id, life.path
+        self.began = asyncio.Event()
+        self.starts = False  # agents of its own
+
+    @property
+    def model(self) -> str:
+        return self.life.model
+
+    def doing(self) -> Doing:
+        life = self.life
+        state = "running"
+        if life.phase == "waiting":
+            state = "asks" if life.state == "asks" else "waiting"
+        what = f"{life.state} {life.target}".strip() or life.phase
+        usage, cost = self._below()
+        return Doing(state, what, life.tokens + usage.context, life.cost + cost)
+
+    def _below(self) -> tuple[Usage, float]:
+        return self._workers.below(self.path) if self.starts else (Usage(), 0.0)
+
+    def last(self) -> tuple[str, ...]:
+        return tuple(self.life.lines())
+
+    async def wait(self) -> Outcome:
+        life = self.life
+        await life.ended.wait()
+        self.began.set()
+        files = await self._workers.files_of(self.path)
+        usage, cost = self._below()
+        value, kind, why = self._came_to()
+        return Outcome(
+            ok=not kind,
+            value=value if not kind else None,
+            kind=kind,
+            why=why,
+            usage=life.usage.plus(usage),
+            cost=life.cost + cost,
+            files=files,
+            worktree=life.worktree,
+            refused=life.refused,
+            touched=self.touched,
+        )
+
+    def _came_to(self) -> tuple[Any, str, str]:
+        """What it gave, or how it failed and why."""
+        life = self.life
+        end = life.end
+        assert end is not None
+        answer = self.answer
+        if end.status == "completed":
+            if answer is None:
+                return life.said, "", ""
+            if answer.given:
+                return answer.value, "", ""
+            return None, SCHEMA, f"Its answer does not fit the schema: {answer.problem}"
+        why = end.what or f"It ended: {end.status}."
+        if end.status == "budget_exhausted":
+            return None, BUDGET, why
+        if end.status == "stopped":
+            refused = life.stop_of_turn is Stop.USER_REFUSED
+            return None, REFUSED if refused else STOPPED, why
+        return None, LIMIT if life.stop_of_turn in LIMITS else MODEL, why
+
+    def spoken_to(self) -> None:
+        self.touched = True
+
+    def stop(self, by: str) -> None:
+        self._workers.crew.stop(self.life, by)
+
+    def say(self, text: str) -> None:
+        try:
+            self._workers.crew.deliver(self.life, text, "person")
+        except ToolFailure as failure:
+            raise GatewrightError(str(failure)) from None
+
+
+class Workers:
+    """The crew of all runs of a session."""
+
+    def __init__(self, host: Host, agents: AgentSession, loop: asyncio.AbstractEventLoop) -> None:
+        self._host, self._agents = host, agents
+        self._hidden = SessionJobs(_untold, _nobody)
+        self._of: dict[str, LifeWorker] = {}  # that live, by path
+        self.spawned: Callable[[str], object] = _nobody  # an agent of ours started one
+        ports = CrewPorts(
+            journal=host.journal,
+            clock=CLOCK,
+            loop=loop,
+            jobs=self._jobs,
+            spawn=agents.spawn,
+            opened=agents.opened,
+            kept=host.barriers,
+            limits=lambda: CrewLimits(agents.crew.limits.depth, MOST, 10**9),
+            new_id=agents.crew.new_id,
+            reports=host.base.start.path.with_suffix("") / "spill",
+            tell=self._told,
+        )
+        self.crew = Crew(ports)
+        agents.bounds.elsewhere = self._kind_of
+        before = host.asks
+
+        def asks(agent: str, waiting: bool) -> None:
+            (self.crew.asks if agent in self._of else before)(agent, waiting)
+
+        host.asks = asks
+
+    async def ready(self, kind: AgentKind) -> None:
+        """Servers that it needs are there. Raises ToolFailure."""
+        if kind.required_servers:
+            await self._agents.ready(kind, MAIN)
+
+    def add(self, worker: LifeWorker) -> None:
+        self._of[worker.path] = worker
+
+    def life(self, path: str) -> Life | None:
+        worker = self._of.get(path)
+        return worker.life if worker is not None else None
+
+    def say(self, path: str, text: str) -> bool:
+        """The person's words for one of them. Raises ToolFailure."""
+        if (worker := self._of.get(path)) is None:
+            return False
+        self.crew.deliver(worker.life, text, "person")
+        worker.spoken_to()
+        return True
+
+    def answer_of(self, path: str) -> Answer | None:
+        worker = self._of.get(path)
+        return worker.answer if worker is not None else None
+
+    async def files_of(self, path: str) -> Mapping[str, str]:
+        """What it changed, with a hash of what is there now."""
+        if not (paths := self._host.changes.of(path)):
+            return {}
+        return await asyncio.to_thread(_hashed, paths)
+
+    def saw(self, envelope: Envelope) -> None:
+        worker = self._of.get(envelope.agent)
+        if worker is None:
+            return
+        event = envelope.event
+        if isinstance(event, BEGINS):
+            worker.began.set()
+        if isinstance(event, AgentStarted):
+            worker.starts = True
+            self.spawned(worker.path)
+        self.crew.saw(envelope)
+
+    def _kind_of(self, path: str) -> AgentKind | None:
+        worker = self._of.get(path)
+        return worker.life.order.kind if worker is not None else None
+
+    def below(self, path: str) -> tuple[Usage, float]:
+        """What agents have used that this one started."""
+        usage, cost = Usage(), 0.0
+        for each in self._host.base.costs.below(path):
+            usage, cost = usage.plus(each.usage), cost + each.cost
+        return usage, cost
+
+    def _jobs(self, agent: str) -> OwnJobs:
+        """Those that hang on the main agent are nobody's but the run's."""
+        return self._hidden.of(agent) if agent == MAIN else self._host.session.jobs_of(agent)
+
+    def _told(self, event: AnyEvent, agent: str) -> None:
+        del agent
+        match event:
+            case AgentProgressed(child=child) if (worker := self._of.get(child)) is not None:
+                worker.moved()
+            case AgentFinished(child=child):
+                self._agents.over(child)
+                self._host.base.costs.leave(child)
+                if (worker := self._of.pop(child, None)) is not None:
+                    worker.began.set()
+            case _:
+                pass
+
+    async def close(self) -> None:
+        await self.crew.close()
+        await self._hidden.close()
+
+
+def _nobody(path: object) -> None:
+    del path
+
+
+def _untold(owner: str, text: str) -> None:
+    del owner, text
+
+
+def _hashed(paths: Sequence[str]) -> Mapping[str, str]:
+    return {path: hash_of(Path(path)) for path in paths}

@@ -1,0 +1,192 @@
+"""A workflow without a conversation: launched as in print mode, waited for, its result printed.
+
+Nobody is asked: what an agent would have to ask about is refused. Interrupted, it can be resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.workflows.runs_part import RunsPart
+from gatewright.agent.extensions.workflows.typed_call import called, run_of
+from gatewright.agent.frontends.interruption import Interruption
+from gatewright.agent.launch.cli import Starting
+from gatewright.agent.launch.exits import Exit
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.starting import settled
+from gatewright.agent.record.events import (
+    Asked,
+    Envelope,
+    Noticed,
+    WorkflowEnded,
+    WorkflowProgressed,
+)
+from gatewright.agent.session.session import Session
+from gatewright.agent.subcommands.tell import give, tell
+from gatewright.agent.workflows.runs.views import RunView
+from gatewright.agent.workflows.saved.script_places import SUFFIX
+from gatewright.permissions.modes import flag_mode
+from gatewright.tools.access import MAIN
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import TextContent
+
+CLOSE_LIMIT = 8.0  # seconds for what is left to do at the end
+
+
+class Wished(msgspec.Struct, frozen=True):
+    """What is asked of the tool, and how the result is to be told."""
+
+    input: Mapping[str, Any]
+    as_json: bool = False
+
+    @classmethod
+    def named(cls, name: str, args: str, *, as_json: bool) -> Wished:
+        input: dict[str, Any] = {"name": name.removeprefix("/")}
+        if name.endswith(SUFFIX):
+            input = {"scriptPath": str(Path(name).absolute())}
+        if args:
+            try:
+                input["args"] = msgspec.json.decode(args.encode())
+            except msgspec.DecodeError:
+                input["args"] = args
+        return cls(input, as_json)
+
+    @classmethod
+    def resumed(cls, run: str, rerun: str, *, as_json: bool) -> Wished:
+        more = {"rerun": rerun} if rerun else {}
+        return cls({"resumeFromRunId": run, **more}, as_json)
+
+
+def options_of(model: str, mode: str, budget: float | None, *, session: str = "") -> LaunchOptions:
+    given = LaunchOptions(print_mode=True, model=model, mode=mode, max_budget_usd=budget)
+    if session:
+        given = msgspec.structs.replace(given, resume=session)
+    return settled(given, flag_mode)
+
+
+def run_workflow(options: LaunchOptions, starting: Starting, wished: Wished) -> int:
+    """Returns the exit code: 0 where it is done, 1 where it failed or was refused."""
+    loop = asyncio.new_event_loop()
+    process = _Process(loop, options, starting, wished)
+    return starting.leave(loop.run_until_complete(process.run()))
+
+
+class _Process:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        options: LaunchOptions,
+        starting: Starting,
+        wished: Wished,
+    ) -> None:
+        self._options, self._starting, self._wished = options, starting, wished
+        self._interruption = Interruption(loop)
+        self._phase = ""
+
+    async def run(self) -> int:
+        task = asyncio.create_task(self._work())
+        with self._interruption.of(task):
+            await asyncio.wait([task])
+        if task.cancelled():
+            return self._interruption.code or Exit.ERROR
+        try:
+            return self._interruption.code or task.result()
+        except GatewrightError as error:
+            tell(f"agent: {error}", err=True)
+            return Exit.ERROR
+
+    async def _work(self) -> int:
+        session = await self._starting.opener(self._options, interactive=False)()
+        self._interruption.session = session
+        try:
+            await session.opened()
+            return await self._launched(session)
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_LIMIT):
+                    await session.close()
+
+    async def _launched(self, session: Session) -> int:
+        events = session.subscribe()
+        answering = asyncio.create_task(self._followed(session, events))
+        try:
+            result = await called(session, dict(self._wished.input))
+            run = run_of(result)
+            if not run:
+                parts = (part.text for part in result.content if isinstance(part, TextContent))
+                tell(f"agent: {' '.join(parts)}", err=True)
+                return Exit.ERROR
+            session.jobs_of(MAIN).told(run)  # no turn is to begin by its end
+            tell(f"Run {run}", err=True)
+            return self._ended(session, await answering)
+        finally:
+            answering.cancel()
+            events.close()
+
+    async def _followed(self, session: Session, events: Any) -> WorkflowEnded | None:
+        async for envelope in events:
+            if (ended := self._saw(session, envelope)) is not None:
+                return ended
+        return None
+
+    def _saw(self, session: Session, envelope: Envelope) -> WorkflowEnded | None:
+        match envelope.event:
+            case Asked(id=ask):
+                session.answer(ask, Answer(cancelled=True))
+            case WorkflowProgressed(phase=phase, done=done, total=total) if phase != self._phase:
+                self._phase = phase
+                tell(f"{phase}  {done}/{total}", err=True)
+            case Noticed(text=text, tone="warning" | "error"):
+                tell(f"agent: {text}", err=True)
+            case WorkflowEnded() as ended:
+                return ended
+            case _:
+                pass
+        return None
+
+    def _ended(self, session: Session, ended: WorkflowEnded | None) -> int:
+        if ended is None:
+            return Exit.ERROR
+        result = _result(session, ended)
+        if self._wished.as_json:
+            document = {
+                "run": ended.run,
+                "name": ended.name,
+                "status": ended.status,
+                "why": ended.why,
+                "result": result,
+                "ok": ended.ok,
+                "failed": ended.failed,
+                "replayed": ended.replayed,
+                "cost": ended.cost,
+                "ms": ended.ms,
+            }
+            give(msgspec.json.format(msgspec.json.encode(document)).decode())
+        elif result:
+            give(result, nl=not result.endswith("\n"))
+        if ended.status != "done":
+            tell(f"agent: {ended.name}: {ended.status}. {ended.why}".rstrip(), err=True)
+        used = f"{ended.ok} ok, {ended.failed} failed, {ended.replayed} replayed, ${ended.cost:.2f}"
+        tell(used, err=True)
+        return Exit.OK if ended.status == "done" else Exit.ERROR
+
+
+def _result(session: Session, ended: WorkflowEnded) -> str:
+    """All of it, where the event has only the beginning."""
+    view = _view(session, ended.run)
+    if view is not None and view.result_path is not None:
+        with contextlib.suppress(OSError):
+            return view.result_path.read_text(encoding="utf-8", errors="replace")
+    return ended.result
+
+
+def _view(session: Session, run: str) -> RunView | None:
+    runs = session.part(RunsPart)
+    return runs.book.view(run) if runs is not None else None
