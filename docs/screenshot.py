@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from docs.pictures import FOLDER, stored
+
 from gatewright.agent.build import open_session
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
 from gatewright.tui.app import AgentApp
 
-FOLDER = Path(__file__).parent
 SIZE = (112, 52)
 LOCKS = '''\
 """Leases: a name belongs to one worker for a while."""
@@ -68,7 +68,7 @@ ENDS = (("It did not end well",), ("Done:", "is now"))
 
 async def wait(app: AgentApp, *words: str) -> None:
     """Until the screen shows these."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         shown = ""
         while not all(word in shown for word in words):
             await asyncio.sleep(0.05)
@@ -111,13 +111,7 @@ def taken() -> str:
             svg = asyncio.run(picture(home))
         finally:
             os.chdir(back)
-    svg = re.sub(r"terminal-\d+", "terminal", svg)
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-    svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
-    svg = svg.replace(folder, "/home/me")
-    return svg.replace("Fira Code", "DejaVu Sans Mono").replace(
-        "font-size: 20px", "font-size: 20.27px"
-    )
+    return stored(svg.replace(folder, "/home/me"))
 
 
 def main() -> None:

@@ -10,13 +10,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
+from rich.console import RenderableType
 from textual import events
 from textual.app import App
 from textual.driver import Driver
@@ -46,13 +47,15 @@ from gatewright.tui.sessions.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
-from gatewright.tui.style.look import Colourless, Look
+from gatewright.tui.style.look import Colourless
 from gatewright.tui.style.palette_file import OwnThemes
-from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
+from gatewright.tui.style.theme import DEFAULT, Palette
+from gatewright.tui.style.themed import AUTO, Themed
 from gatewright.tui.terminal.clipboard import copy_locally
 from gatewright.tui.terminal.notify import Attention, ways_in
-from gatewright.tui.terminal.terminal import adopting, prepare
+from gatewright.tui.terminal.terminal import GroundTold, ScreenDriver, adopting, on_canvas, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
+from gatewright.tui.work import Work, start
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import SessionClient  # the core comes behind the screen
@@ -85,14 +88,13 @@ class AgentApp(App[int], inherit_bindings=False):
         super().__init__(driver_class=driver)
         self._bare = (Colourless(),)
         self._open = open_session
-        theme = ui.theme if ui is not None else DEFAULT
-        self.look = Look(ANSI.name if self.no_color else theme, own)
+        self.themed = Themed(self, ui.theme if ui is not None else DEFAULT, own)
+        self.look = self.themed.look
         self.talk = Talk(self)
         self.switching = Switching(self, self.talk)
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
         self.own_line = for_screen(self.repl.status, self.talk, self)
-        self.themes: OwnThemes | None = None
         self.failed: GatewrightError | None = None  # why there is no session
         self.resuming: Resuming | None = None
         if ui is not None:
@@ -102,14 +104,13 @@ class AgentApp(App[int], inherit_bindings=False):
         self.editor = Editor()
         self.taken = 0  # the last event on the screen
         self.problems: list[str] = []  # told once the screen is there
-        for palette in self.look.palettes.values():
-            self.register_theme(textual_theme(palette))
-        self.theme = f"gatewright-{self.look.palette.name}"
+        self.themed.repaint, self.themed.ask = self.repl.repaint, self._ask_ground
 
     def _configure(self, ui: Ui) -> None:
         self.repl.spinner.still = ui.reduced_motion
         self.repl.transcript.records.open_thoughts = ui.show_thinking
         self.repl.box.vim = Machine() if ui.vim else None
+        self.repl.box.keyword.wanted = ui.ultracode_keyword
         self.call_by(ui.notify)
 
     @property
@@ -128,7 +129,7 @@ class AgentApp(App[int], inherit_bindings=False):
         return self.return_code is not None or not self.is_running
 
     def switch(self, to: Switch) -> None:
-        self.spawn(self.switching.switch(to))
+        self.spawn(partial(self.switching.switch, to))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return self._bare if self.no_color else super().get_line_filters()
@@ -142,17 +143,15 @@ class AgentApp(App[int], inherit_bindings=False):
         gc.enable()
         for problem in self.problems:
             self.talk.note(problem, "warning")
-        self.spawn(self._live())
+        self.spawn(self._live)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Work) -> None:
         """Run something in the background; a defect in it is told like one of the screen."""
-        self.run_worker(self._told(work), exit_on_error=False)
+        start(self, work, self._handle_exception)
 
-    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except Exception as error:  # noqa: BLE001  the front-end task: the session goes on
-            self._handle_exception(error)
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Only what is another cell than stands there is written."""
+        super()._display(screen, on_canvas(self._driver, renderable))  # pyright: ignore[reportUnknownMemberType]
 
     def write(self, sequence: str) -> None:
         """To the terminal, beside the screen."""
@@ -174,7 +173,7 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def _signalled(self, number: int) -> None:
         if number != signal.SIGINT or not self.editor.running:  # else it is a key of the editor
-            self.spawn(self.leave(128 + number))
+            self.spawn(partial(self.leave, 128 + number))
 
     def _handle_exception(self, error: Exception) -> None:
         """A defect of the screen is told and logged; the session and the draft live on."""
@@ -191,6 +190,13 @@ class AgentApp(App[int], inherit_bindings=False):
         self.attention.focused = True
         self.repl.panel.seen()
 
+    def on_ground_told(self, message: GroundTold) -> None:
+        self.themed.told(light=message.light)
+
+    def _ask_ground(self) -> None:
+        if isinstance(self._driver, ScreenDriver):
+            self._driver.ask_ground()
+
     async def _on_app_blur(self, event: events.AppBlur) -> None:
         event.prevent_default()
         self.attention.focused = False
@@ -205,7 +211,7 @@ class AgentApp(App[int], inherit_bindings=False):
             self.failed = error
             self.exit(1)
             return
-        self.spawn(_load_markdown())
+        self.spawn(_load_markdown)
         await self.switching.live(session)
 
     def enter(self, session: SessionClient) -> Subscription:
@@ -318,7 +324,7 @@ class AgentApp(App[int], inherit_bindings=False):
         if self.repl.view.cwd and (self._files is None or self._files.root != self.folder()):
             self._files = Files(self.folder())
         if self._files is not None and self._files.stale:
-            self.spawn(self._list_files(self._files))
+            self.spawn(partial(self._list_files, self._files))
 
     async def _list_files(self, files: Files) -> None:
         await files.refresh(self.repl.desk.complete)
@@ -327,11 +333,11 @@ class AgentApp(App[int], inherit_bindings=False):
     def copy(self, text: str) -> None:
         text = text.encode("utf-8", "replace").decode("utf-8")  # a model may send half a pair
         self.copy_to_clipboard(text)
-        self.spawn(copy_locally(text))
+        self.spawn(partial(copy_locally, text))
 
     def edit(self, text: str, done: Callable[[Edited], None]) -> None:
         """Let the person edit a text; returns at once."""
-        self.spawn(self._edit(text, done))
+        self.spawn(partial(self._edit, text, done))
 
     async def _edit(self, text: str, done: Callable[[Edited], None]) -> None:
         if self.editor.running:
@@ -345,15 +351,6 @@ class AgentApp(App[int], inherit_bindings=False):
         """How to call the person when a question waits, as the setting says it."""
         self.attention.muted = not ways
         self.attention.ways = ways_in(os.environ, ways)
-
-    def use_theme(self, name: str, *, keep: bool) -> None:
-        if name != self.look.palette.name:
-            self.look.use(name)
-            self.register_theme(textual_theme(self.look.palette))
-            self.theme = f"gatewright-{name}"
-            self.repl.repaint()
-        if keep and self.themes is not None:
-            self.themes.keep(name)
 
 
 async def _load_markdown() -> None:
@@ -379,8 +376,11 @@ def run(
     prepare()
     chosen = ui.theme if ui is not None else ""
     own, problems = themes.read(chosen) if themes is not None else ({}, [])
-    app = AgentApp(open_session, ui=ui, own=own, driver=adopting(early))
-    app.problems, app.resuming, app.themes = problems, resuming, themes
+    driver = adopting(early, asking=chosen == AUTO)
+    app = AgentApp(open_session, ui=ui, own=own, driver=driver)
+    if early is not None and early.ground.light:
+        app.themed.told(light=True)
+    app.problems, app.resuming, app.themed.own = problems, resuming, themes
     if history is not None:
         app.repl.box.history_ = History(history)
     app.switching.others = resuming.others if resuming is not None else None

@@ -32,15 +32,16 @@ class Reach:
     def __init__(self, repl: Repl, look: Look, talk: Talk, host: AgentApp) -> None:
         self._repl = repl
         self.look = look
+        self.themed = host.themed
         self.talk = talk
         self._host = host
 
     def use_theme(self, name: str, *, keep: bool) -> None:
-        self._host.use_theme(name, keep=keep)
+        self.themed.use(name, keep=keep)
 
     async def look_for_themes(self) -> None:
         """Those of plugins that are on now can be chosen, too; what is wrong with one is told."""
-        if (themes := self._host.themes) is None:
+        if (themes := self.themed.own) is None:
             return
         found, problems = await asyncio.to_thread(lambda: read_files(themes.more()))
         self.look.learn(found)
@@ -79,6 +80,10 @@ class Reach:
         self._repl.picker.close()
         self._repl.sheet.show(make(self._repl.sheet), high=high)
 
+    def into_panel(self, make: Callable[[Sheet], PanelView]) -> None:
+        """A further page of the panel that is open."""
+        self._repl.sheet.push(make(self._repl.sheet))
+
     def look_into(self, agent: str) -> None:
         """Open the live view of an agent."""
         self._repl.sheet.close()
@@ -89,10 +94,12 @@ class Reach:
         """A setting changed: what it means for this screen counts now."""
         repl, ui = self._repl, setting.ui
         match setting.key:
-            case "ui.theme" if ui.theme in self.look.palettes:
+            case "ui.theme" if self.themed.knows(ui.theme):
                 self.use_theme(ui.theme, keep=False)
             case "ui.vim":
                 repl.box.use_vim(on=ui.vim)
+            case "ui.ultracodeKeyword":
+                repl.box.keyword.wanted = ui.ultracode_keyword
             case "ui.reducedMotion":
                 repl.spinner.still = ui.reduced_motion
             case "ui.showThinking":

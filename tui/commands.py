@@ -49,27 +49,28 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
 
 
 def _theme(args: str, screen: Reach) -> Outcome:
+    themed = screen.themed
     if args == "list":
         rows = tuple(
-            ("*" if p.name == screen.look.palette.name else "", p.name, p.summary)
-            for p in screen.look.palettes.values()
+            ("*" if name == themed.chosen else "", name, summary)
+            for name, summary in themed.offered
         )
         return Say((Table(("", "Theme", ""), rows),))
-    if args in screen.look.palettes:
+    if themed.knows(args):
         screen.use_theme(args, keep=True)
         return Say.text(f"Theme: {args}", "dim")
+    names = [name for name, _ in themed.offered]
     if args:
-        return Problem.of(f"There is no theme {args}: {', '.join(screen.look.palettes)}.")
-    before = screen.look.palette.name
-    choices = [Choice(p.name, p.name, p.summary) for p in screen.look.palettes.values()]
+        return Problem.of(f"There is no theme {args}: {', '.join(names)}.")
+    before = themed.chosen
     screen.pick(
         Picking(
             "Theme",
-            choices,
+            [Choice(name, name, summary) for name, summary in themed.offered],
             pick=lambda choice: screen.use_theme(choice.insert, keep=True),
             preview=lambda choice: screen.use_theme(choice.insert, keep=False),
             cancel=lambda: screen.use_theme(before, keep=False),
-            at=list(screen.look.palettes).index(before),
+            at=names.index(before) if before in names else 0,
         )
     )
     return Say(())

@@ -13,7 +13,10 @@ class Key(NamedTuple):
 KEYS: tuple[Key, ...] = (
     Key("Enter", "Send"),
     Key("Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", "New line"),
-    Key("Up, Down", "Earlier and later messages, at the first and last line"),
+    Key(
+        "Up, Down",
+        "Earlier and later messages, at the first and last line; what waits comes back first",
+    ),
     Key("Down", "Into the list of agents, when the prompt is empty; Esc leads back"),
     Key("Ctrl+R", "Search what was sent before"),
     Key("Esc", "Close the list, else stop the turn; queued messages return to the prompt"),

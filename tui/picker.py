@@ -13,6 +13,7 @@ from textual import events
 
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
+from gatewright.tui.panels.search import nothing, place, searched
 from gatewright.tui.panels.sheet import foot
 from gatewright.tui.prompt.match import best
 from gatewright.tui.prompt.menu import Choice, choice_row
@@ -21,6 +22,7 @@ from gatewright.tui.sanitize import one_line
 from gatewright.tui.style.look import Look
 
 SHOWN = 10
+OPEN = "list-open"  # for style sheets: a low screen has no row for what is pinned
 LOW = 16  # below so many rows nothing is left blank
 NARROW = 60  # below so many cells a detail that is cut stands below the list, of the chosen row
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -SHOWN, "pagedown": SHOWN}
@@ -63,6 +65,7 @@ class Picker(Rows, can_focus=True):
         self._at = 0
         self._tab = 0
         self._found: list[Choice] = []
+        self.room = 2 * SHOWN  # rows that it may take
 
     @property
     def open(self) -> bool:
@@ -76,6 +79,7 @@ class Picker(Rows, can_focus=True):
         self._tab = next(filled, 0)
         self._search()
         self._at = min(picking.at, max(0, len(self._found) - 1))
+        self.screen.set_class(True, OPEN)
         self.refresh_rows()
         self.focus()
 
@@ -95,6 +99,7 @@ class Picker(Rows, can_focus=True):
     def close(self) -> None:
         if self._picking is not None:
             self._picking = None
+            self.screen.set_class(False, OPEN)
             self.refresh_rows()
             self.post_message(self.Closed())
 
@@ -125,6 +130,9 @@ class Picker(Rows, can_focus=True):
             extra.run(self._chosen() or Choice(self._tab_name(), ""))
         elif key == "backspace":
             self._filter = self._filter[:-1]
+            self._type("")
+        elif key == "ctrl+u":
+            self._filter = ""
             self._type("")
         elif character and character.isprintable():
             self._type(character)
@@ -183,31 +191,38 @@ class Picker(Rows, can_focus=True):
         gap = [] if height < LOW else [BLANK]
         hints = (f"{entry.key} {entry.label}" for entry in picking.keys)
         tabs = ("tab next list",) if picking.tabs else ()
-        keys = foot(("type to search", "enter chooses", *tabs, *hints, "esc closes"), inner)
+        chooses = ("type to search", "enter chooses") if picking.choices else ()
+        keys = foot((*chooses, *tabs, *hints, "esc closes"), inner)
         if height < LOW:  # the list goes before what can be guessed
             keys = keys[-1:]
         about = [row for text in picking.about for row in wrap((Span(text, "dim"),), inner)]
         room = max(1, height - 6 - len(keys)) if height < LOW else max(3, height - 14)
-        room = max(min(2, len(self._found)), min(SHOWN, room - len(about)))
-        head = [self._head(picking, inner), *gap, *about, *(gap if about else ())]
-        rows = [*head, *self._list(inner, room), *gap, *keys]
+        fixed = 1 + 2 * len(gap) + len(keys) + (len(about) + len(gap) if about else 0)
+        room = min(SHOWN, room - len(about), self.room - fixed - (picking.head is not None))
+        room = max(min(2, len(self._found)), room)
+        shown, listed = self._list(inner, room)
+        seen = place(self._at, len(self._found), shown)
+        head = [self._head(picking, seen), *gap, *about, *(gap if about else ())]
+        rows = [*head, *listed, *gap, *keys]
         bar = Span("▎ ", "accent")
         return indent(rows, bar, bar)
 
-    def _head(self, picking: Picking, width: int) -> Line:
+    def _head(self, picking: Picking, seen: Sequence[Span]) -> Line:
         spans = [Span(one_line(picking.title), "text:b")]
         for number, tab in enumerate(picking.tabs):
             here = number == self._tab
             size = len(self._of_tab(picking, number))
             spans += [Span("   "), Span(tab, "accent:b" if here else "dim")]
             spans.append(Span(f" {size}", "accent" if here else "faint"))
+        spans += seen
         if self._filter:
-            spans += [Span("  "), Span(cells.fit(one_line(self._filter), width // 2), "accent")]
+            spans += searched(self._filter)
         return Line(tuple(spans))
 
-    def _list(self, width: int, room: int) -> list[Line]:
+    def _list(self, width: int, room: int) -> tuple[int, list[Line]]:
+        """How many of the choices are seen, and the rows."""
         if not self._found:
-            return [line(Span("Nothing here.", "dim"))]
+            return 0, [nothing(self._filter)]
         below = self._below(width)
         told = below if room > 3 else []
         room -= len(told)
@@ -225,10 +240,7 @@ class Picker(Rows, can_focus=True):
         if head is not None and not below:
             titles = choice_row(head, label, width, selected=False)
             rows.insert(0, line(Span(titles.plain, "faint")))
-        hidden = len(self._found) - len(shown)
-        if hidden:
-            rows.append(line(Span(f"  {hidden} more", "faint")))
-        return [*rows, *told]
+        return len(shown), [*rows, *told]
 
     def _below(self, width: int) -> list[Line]:
         """What is said of the chosen row, where rows have no room for it; as high for each."""

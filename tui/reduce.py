@@ -26,8 +26,15 @@ from gatewright.tui.state import (
     Returned,
     View,
 )
-from gatewright.tui.transcript.calls import Call, all_stopped, of_call, patched, plain_content
+from gatewright.tui.transcript.calls import (
+    Call,
+    all_stopped,
+    of_call,
+    patched,
+    plain_content,
+)
 from gatewright.tui.transcript.items import Ending, Invocation, Item, Note, Rule, Said
+from gatewright.tui.workflows.fold import of_run
 
 Question: TypeAlias = ev.Asked | ev.Answered
 Turn: TypeAlias = (
@@ -44,11 +51,13 @@ Record: TypeAlias = (
 Facts: TypeAlias = (
     ev.SessionStarted
     | ev.ModeChanged
+    | ev.AutoChanged
     | ev.ModelChanged
     | ev.TitleChanged
     | ev.UsageChanged
     | ev.QueueChanged
     | ev.Unconfined
+    | ev.UltracodeSwitched
     | ev.Moved
     | ev.WorktreeChanged
     | ev.StreamSilent
@@ -63,7 +72,7 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one kind each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911, PLR0912  one kind each
     if isinstance(event, Told):
         return of_message(view, event, at)
     if isinstance(event, Call):
@@ -85,9 +94,10 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             return _skill(view, event)
         case ev.AgentStarted() | ev.AgentFinished() | ev.AgentProgressed():
             return of_agent(view, event, at)
+        case ev.WorkflowStarted() | ev.WorkflowProgressed() | ev.WorkflowEnded():
+            return of_run(view, event, at), ()
         case (
             ev.AttemptPaid()
-            | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()
             | ev.TreeSaved()
@@ -111,7 +121,7 @@ def add(view: View, item: Item) -> Reduced:
 def _turn(view: View, event: Turn, at: float) -> Reduced:
     match event:
         case ev.TurnStarted():
-            view = replace(view, busy_since=at, doing="", doing_since=0.0, waited=0.0)
+            view = replace(view, busy_since=at, doing="", doing_since=0.0, waited=0.0, remark="")
             return replace(view, written_before=view.usage.output), ()
         case ev.InputDelta(name=name):
             doing = f"Preparing {name}"
@@ -158,6 +168,8 @@ def _record(view: View, event: Record) -> Reduced:
             return _text_of_skill(view, plain_content(content))
         case ev.UserMessage(content=content):
             return add(was_read(view), Said(0, _said(content)))
+        case ev.Noticed(brief=brief) if brief:
+            return replace(view, remark=brief), ()
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
         case ev.Compacted(tokens_before=tokens, carried=carried, summary=summary):
@@ -231,7 +243,9 @@ def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case 
         case ev.WorktreeChanged(cwd=cwd):
             return replace(view, cwd=cwd or view.cwd)
         case ev.ModeChanged(mode=mode):
-            return replace(view, mode=mode)
+            return replace(view, mode=mode, auto="")
+        case ev.AutoChanged(state=state):
+            return replace(view, auto=state)
         case ev.ModelChanged(model=model):
             return replace(view, model=model)
         case ev.TitleChanged(title=title):
@@ -241,6 +255,8 @@ def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case 
             return replace(view, context=event.context, window=event.window)
         case ev.QueueChanged(texts=texts):
             return replace(view, queue=texts)
+        case ev.UltracodeSwitched(on=on):
+            return replace(view, ultracode=on)
         case ev.Unconfined():
             return replace(view, confined=False)
         case ev.Moved(where=where):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from textual.geometry import Region, Size
@@ -58,6 +58,10 @@ class Rows(Widget, can_focus=False):
         if len(self._shown) != count:
             self.refresh(layout=True)
             return
+        self._paint_changed(before, width)
+
+    def _paint_changed(self, before: Sequence[Strip], width: int) -> None:
+        """The rows that say something else than they did."""
         for y, strip in enumerate(self._strips):
             if y >= len(before) or before[y] != strip:
                 self.refresh(Region(0, y, width, 1))
@@ -74,7 +78,9 @@ class Rows(Widget, can_focus=False):
         viewport: Size,  # noqa: ARG002
         width: int,
     ) -> int:
+        before = self._strips
         self._make(width)
+        self._paint_changed(before, width)  # a layout paints nothing where the size stays
         return len(self._shown)
 
     def on_mount(self) -> None:

@@ -5,9 +5,9 @@ Whatever is sent early is kept in order and sent as soon as the session is open.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -27,10 +27,11 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
-from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Answer, Weighed
 from gatewright.tools.protocol import Content, TextContent, ToolFailure
 from gatewright.tui.shell import OwnShell
 from gatewright.tui.transcript.items import Note, Said, Shown, ToolRun
+from gatewright.tui.work import Work
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import (
@@ -69,7 +70,7 @@ class Talk:
         """There is a session: send what waited for it."""
         self.session = session
         if session.setup_due and (self._asked or not self._early):
-            self._host.spawn(self._set_up(session))
+            self._host.spawn(partial(self._set_up, session))
         for _ in range(self._turns):
             session.cycle_mode()
         self._turns = 0
@@ -109,11 +110,16 @@ class Talk:
             line, session = text.strip(), self.session
             self.follow(line, lambda: session.commands.run(line, self._front, busy=session.busy))
         elif text.startswith("!") and text[1:].strip():
-            self._host.spawn(self._own(text[1:].strip()))
+            self._host.spawn(partial(self._own, text[1:].strip()))
         elif line := remembered(text):
             self.follow(text.strip(), partial(self.session.remember, line))
         else:
             self.ask(text, attached, typed)
+
+    def typing(self) -> None:
+        """The person began to write a message."""
+        if self.session is not None and not self.session.setup_due:
+            self.session.typing()
 
     def ask(self, text: str, attached: tuple[Content, ...] = (), typed: str | None = None) -> None:
         """A message to the model whatever it begins with; it waits until one can answer."""
@@ -126,17 +132,18 @@ class Talk:
         self._asked.append(Message(text, attached, typed))
         self._show_waiting()
         if session is not None:
-            self._host.spawn(self._set_up(session))
+            self._host.spawn(partial(self._set_up, session))
 
-    def call(self, name: str) -> None:
+    def call(self, name: str, args: str = "") -> None:
         """A key that does what a command does."""
         if self.session is not None:
-            self.follow(f"/{name}", partial(self.session.commands.call, name, front=self._front))
+            call = self.session.commands.call
+            self.follow(f"/{name}", partial(call, name, args, front=self._front))
 
     def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
         """Apply what this leads to, and show it below the line that a person would type for it."""
         if self.session is not None:
-            self._host.spawn(self._follow(self.session, line, work))
+            self._host.spawn(partial(self._follow, self.session, line, work))
 
     async def keep_setting(self, key: str, value: str) -> Outcome:
         """Keep a setting in the person's own file."""
@@ -146,11 +153,17 @@ class Talk:
 
     def give(self, asked: Secret, text: str) -> None:
         """Hand over what was typed into a masked field; only what is said about it is shown."""
-        self._host.spawn(self._give(asked, text))
+        self._host.spawn(partial(self._give, asked, text))
 
     def answer(self, ask: int, answer: Answer) -> None:
         if self.session is not None:
             self.session.answer(ask, answer)
+
+    async def weigh(self, ask: int, rules: tuple[str, ...]) -> Weighed:
+        """What an "always" with these rules would do."""
+        if self.session is None:
+            return Weighed(problem="There is no session any more.")
+        return await self.session.weigh(ask, rules)
 
     def stop_agent(self, path: str) -> None:
         """End an agent and all below it; what cannot be done is told."""
@@ -172,7 +185,7 @@ class Talk:
         """The program ends: an own command ends with it."""
         await self._shell.close()
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Work) -> None:
         self._host.spawn(work)
 
     def to_background(self) -> bool:
@@ -212,7 +225,7 @@ class Talk:
         self._host.switching.leave()
 
     def leave_now(self) -> None:
-        self._host.spawn(self._host.leave())
+        self._host.spawn(self._host.leave)
 
     def say(self, title: str, blocks: Sequence[Block]) -> None:
         """Show the answer of a command below it."""

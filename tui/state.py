@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -45,6 +46,7 @@ class View(msgspec.Struct, frozen=True):
 
     path: str = MAIN  # whose screen it is
     mode: str = ""
+    auto: str = ""  # how auto mode stands still: paused, or its judge is down
     model: str = ""
     cwd: str = ""
     moved: str = ""  # where commands run, if not there
@@ -57,9 +59,11 @@ class View(msgspec.Struct, frozen=True):
     tasks: tuple[str, ...] = ()
     skills: tuple[tuple[SkillInvoked, Invocation], ...] = ()  # typed: their texts come
     ends: Note | None = None  # what was told last of work that has ended
+    ultracode: bool = False  # the effort that lets the model start workflows
     confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()
     agents: Agents = {}  # by path, those that ended too
+    workers: Mapping[str, tuple[str, str]] = {}  # agents of workflows: what they are at, and whose
     agent_calls: dict[str, str] = {}  # calls that are agents, by their ids
     busy_since: float = 0.0  # 0: nothing runs
     doing: str = ""
@@ -75,6 +79,7 @@ class View(msgspec.Struct, frozen=True):
     looks: tuple[Looked, ...] = ()  # records that calls may join, or belong to; the last one last
     todo: tuple[TodoItem, ...] = ()
     waited: float = 0.0  # seconds of this turn that the person took to answer
+    remark: str = ""  # on what this turn cost
     written_before: int = 0  # tokens written before this turn
 
     @property

@@ -226,7 +226,7 @@ class Play:
 
     async def do_theme(self, number: int) -> None:
         names = sorted(self.s.app.look.palettes)
-        self.s.app.use_theme(names[number % len(names)], keep=False)
+        self.s.app.themed.use(names[number % len(names)], keep=False)
 
     # what must hold around some steps
 

@@ -162,6 +162,8 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         stage="rules",
         reason=c.row(),
     ),
+    ev.CheckStarted: lambda c: ev.CheckStarted(call_id=c.call()),
+    ev.AutoChanged: lambda c: ev.AutoChanged(state=c.choice(("", "paused", "down"))),
     ev.SkillInvoked: lambda c: ev.SkillInvoked(
         name=c.row(), origin="user", path=c.row(), files=2, call_id=c.choice(("", c.call()))
     ),
@@ -253,6 +255,16 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         status=c.row(),
         title=c.text(),
     ),
+    ev.WorkflowStarted: lambda c: ev.WorkflowStarted(
+        run=c.row(), name="review", task="wf_1", description=c.text(), phases=(c.row(), "two")
+    ),
+    ev.WorkflowProgressed: lambda c: ev.WorkflowProgressed(
+        run=c.row(), name="review", phase=c.row(), total=c.randrange(1000), live=c.randrange(16)
+    ),
+    ev.WorkflowEnded: lambda c: ev.WorkflowEnded(
+        run=c.row(), name="review", status=c.choice(("done", "failed")), why=c.text()
+    ),
+    ev.UltracodeSwitched: lambda c: ev.UltracodeSwitched(on=c.choice((True, False))),
     ev.UnknownEvent: lambda c: ev.UnknownEvent(raw={"type": c.row()}),
 }
 # A session publishes these with ids of its own: see `tests/tui/fuzz.py`.

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from gatewright.agent.commands import diff, panels, tasks
 from gatewright.agent.commands.diff import Changes, Entry
 from gatewright.agent.commands.outcome import (
@@ -21,8 +23,10 @@ from gatewright.agent.commands.outcome import (
 )
 from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.workflows.runs.views import RunView
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import Job
+from tests.fakes.run_book import RUN, FakeRuns
 from tests.tui.happenings import Chance
 
 
@@ -107,11 +111,24 @@ def _listing(chance: Chance) -> Offer:
     return chance.choice((_tasks, _diffs))(chance)
 
 
+def _workflows(chance: Chance) -> Offer:
+    def some(number: int) -> RunView:
+        return replace(
+            RUN, id=f"wf_{number}", name=chance.row(), title=chance.row(), why=chance.row(),
+            description=chance.text(), result=chance.text(),
+        )  # fmt: skip
+
+    runs = FakeRuns(*map(some, range(chance.choice((1, 2, 30)))))
+    runs.many = [replace(call, label=chance.row(), doing=chance.row()) for call in runs.many]
+    return runs.panel(chance.choice(("", "wf_0")))
+
+
 MADE: dict[type[Offer], Callable[[Chance], Offer]] = {
     Listing: _listing,
     Pick: _pick,
     Form: _form,
     Page: lambda chance: Page(fallback=Say(chance.view()), title=chance.row()),
+    panels.WorkflowsPanel: _workflows,
     Draft: lambda chance: Draft(fallback=Say(()), text=chance.text()),
 }
 # Opened by their commands, for what they show has to be there for real.

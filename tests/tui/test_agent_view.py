@@ -174,7 +174,7 @@ async def test_keys_of_the_transcript_are_the_views() -> None:
         await s.press("ctrl+home")
         await s.see("I look at the locks.")
         await s.press("ctrl+t")
-        await s.see("q closes")
+        await s.see("v opens an editor")
         await s.press("slash", *"line 41".replace(" ", ""), "enter")
         await s.press("q")
         await s.see("esc goes back")

@@ -74,7 +74,7 @@ def test_a_signal_ends_the_editor_and_the_program() -> None:
         terminal.press("ctrl+g")
         terminal.wait_for("EDITING")
         terminal.kill(signal.SIGTERM)
-        assert terminal.wait_exit(5) == 128 + signal.SIGTERM
+        assert terminal.wait_exit() == 128 + signal.SIGTERM
         restored(bytes(terminal.raw))
 
 

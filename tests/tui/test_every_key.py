@@ -16,7 +16,7 @@ from gatewright.tui.ask.guard import QUIET
 from gatewright.tui.keys import KEYS
 from gatewright.tui.picker import STEPS, TURNS
 from gatewright.tui.prompt.box import NEWLINES, SCREEN_KEYS
-from gatewright.tui.screens.reader import HINT, Reader
+from gatewright.tui.screens.reader import HINT, HITS, Reader
 from tests.fakes.fake_session import FakeSession
 from tests.tui.agent_scenes import start
 from tests.tui.asked import ask, permission
@@ -138,7 +138,7 @@ async def reads(s: Stage) -> None:
     prose(s.session)
     await s.settled()
     await s.press("ctrl+t")
-    await s.see("q closes")
+    await s.see("v opens an editor")
     for key in ("slash", *"lease", "enter", "n", "N"):
         await s.press(key)
     await s.see("of ")
@@ -408,8 +408,9 @@ async def test_every_bound_key_is_described() -> None:
 def test_every_key_of_the_reader_is_described_at_its_foot() -> None:
     bound = set(re.findall(r'"([\w+]+)": (?:lambda|self\.)', inspect.getsource(Reader)))
     assert {"slash", "n", "q"} <= bound, "the reader's table is read from its source"
-    foot = {"slash" if word == "/" else word for word in re.findall(r"(\S+) \w+", HINT)}
-    left = bound - foot - SCROLLING - {"ctrl+t", "ctrl+c"}
+    named = {"/": "slash", "esc": "escape"}
+    foot = {named.get(word, word) for word in re.findall(r"(\S+) \w+", f"{HINT}  {HITS}")}
+    left = bound - foot - SCROLLING - {"q", "ctrl+t", "ctrl+c"}  # these do what esc does
     assert not left, f"describe in the reader's HINT: {sorted(left)}"
 
 

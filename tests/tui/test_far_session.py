@@ -23,7 +23,7 @@ from tests.fakes.model_server import ModelServer, ServerThread
 from tests.tui.idle import wait_for_idle
 from tests.tui.stage import Clock, screen_text
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 JOIN = 30.0  # seconds for a start on a busy machine
 EYE = 20.0
 
@@ -163,3 +163,27 @@ async def test_the_screen_says_when_the_process_was_killed(program: Program) -> 
         f.app.repl.box.text = ""
         await f.say("/status")
         await f.see("/status", "has ended")
+
+
+async def test_a_rule_is_changed_where_the_session_is_not(program: Program) -> None:
+    """What the rule would do is asked over the line, and what was shown is what is kept there."""
+    one, two = (f'call: Bash {{"command": "make {name}"}}\n---\n' for name in ("one", "two"))
+    async with far(program, f"{one}{two}say: Made.\n") as f:
+        await f.say("Make it.")
+        await f.see("$ make one", "Yes, once")
+        await f.pilot.pause()
+        f.app.repl.panel.seen()
+        f.clock.now += 5
+        await f.pilot.press("e")
+        await f.see("Bash(make one:*)", "It covers this call.")
+        await f.pilot.press("ctrl+u", *"Bash(make t*)")
+        await f.see("Bash(make t*)", "It would not cover this call.")
+        await f.pilot.press("left", "left", "backspace")
+        await f.see("Bash(make ▏*)", "It covers this call.", "can run any code")
+        f.clock.now += 5
+        await f.pilot.press("enter")
+        await f.see("Enter once more")
+        f.clock.now += 5
+        await f.pilot.press("enter")
+        await f.see("Made.")
+        assert "Yes, once" not in screen_text(f.app)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import gc
 from typing import Any, cast
+
+from textual.worker import Worker
 
 from gatewright.agent.commands.panels import Proposal
 from gatewright.agent.commands.rules.keeping_places import Shelf
 from gatewright.tui.panels.field import Field, Wanted
 from gatewright.tui.panels.sheet import Press, Sheet
+from gatewright.tui.work import Work
+from tests.tui.stage import stage
 
 ENTER = Press("enter", "", settled=True)
 
@@ -22,8 +26,8 @@ class Panel:
         self.taken: list[str] = []
         self.tasks: set[asyncio.Task[None]] = set()
 
-    def work(self, doing: Coroutine[Any, Any, None]) -> None:
-        self.tasks.add(asyncio.create_task(doing))
+    def work(self, doing: Work) -> None:
+        self.tasks.add(asyncio.create_task(doing()))
 
     async def check(self, text: str) -> Proposal:
         await self.answers.wait()
@@ -66,3 +70,18 @@ async def test_another_text_is_not_confirmed_by_the_answer_to_an_old_one() -> No
     field.press(ENTER)
     await panel.done()
     assert panel.taken == []
+
+
+def _cancel(workers: set[Worker[Any]]) -> None:
+    for worker in workers:
+        worker.cancel()
+
+
+async def test_work_cancelled_before_its_first_step_leaves_nothing_unawaited() -> None:
+    panel = Panel()
+    async with stage() as s:
+        others = set(s.app.workers)
+        Field(s.app.repl.sheet, Wanted("Open"), panel.check, panel.take)
+        _cancel({*s.app.workers} - others)
+        await s.pilot.pause()
+        gc.collect()  # what was made and never awaited is told of here, and a warning is an error

@@ -54,6 +54,7 @@ def frame_of(env: Mapping[str, str], columns: int, rows: int) -> Frame:
     ("theme", "colours", "size"),
     [
         ("dark", DEEP, (80, 24)),
+        ("auto", DEEP, (80, 24)),
         ("dark", PLENTY, (133, 40)),
         ("light", DEEP, (40, 18)),
         ("minimal", PLENTY, (80, 24)),
@@ -72,6 +73,7 @@ def test_every_cell_of_it_is_in_the_first_frame_of_the_screen(
     columns, rows = size
     env = environment(program, theme, colours)
     frame = frame_of(env, columns, rows)
+    frame.settle(light=False)
     ours = painted(frame.whole(typed, max(0, len(typed) - 2)), columns, rows)
     argv = [sys.executable, "-m", "tests.tui.first_screen", theme]
     with Terminal(argv, cwd=ROOT, env=env, rows=rows, columns=columns) as terminal:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from gatewright.tui.transcript.greeting import NONE, greeting
+from gatewright.agent.commands.outcome import Choice
+from gatewright.agent.record.events import UserMessage
+from gatewright.tools.protocol import TextContent
+from gatewright.tui.sessions.resuming import Last, OpenSession, Resuming
+from gatewright.tui.transcript.greeting import NONE, Facts, greeting
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
 
 
 def rows(width: int, *files: str, answering: str = "demo/demo (--model)") -> list[str]:
-    made = greeting(Path("/home/sam/harbour"), width, answering, files)
+    made = greeting(Path("/home/sam/harbour"), width, Facts(answering, files))
     assert all(row.width <= width for row in made)
     return [row.plain.strip() for row in made]
 
@@ -36,9 +41,64 @@ def test_two_things_to_try(width: int) -> None:
 
 
 def test_no_row_moves_while_things_become_known() -> None:
-    before = greeting(Path("/x"), 78)
-    after = greeting(Path("/x"), 78, "demo/demo", ("AGENTS.md",))
-    assert len(before) == len(after)
+    before = greeting(Path("/x"), 78, Facts())
+    for last in (None, Last(), Last("Mend the lease test", "2 h")):
+        after = greeting(Path("/x"), 78, Facts("demo/demo", ("AGENTS.md",), last))
+        assert len(before) == len(after)
+
+
+LONG = "Mend the lease test that fails now and then"
+
+
+@pytest.mark.parametrize(
+    ("last", "width", "row"),
+    [
+        (Last("Mend it", "2 h"), 78, "last: Mend it, 2 h ago (agent -c)"),
+        (Last("Mend it", "now"), 78, "last: Mend it, now (agent -c)"),
+        (Last(LONG, "3 d"), 58, "last: Mend the lease test that fail\u2026, 3 d ago (agent -c)"),
+        (Last(LONG, "3 d"), 40, "last: Mend the lease test\u2026 (agent -c)"),
+        (Last(LONG, "3 d"), 30, "last: Mend the lease test t\u2026"),
+        (Last("a\x1b[31m\nb", "1 d"), 78, "last: a<U+001B>[31m b, 1 d ago (agent -c)"),
+        (Last(), 78, "no earlier session here"),
+    ],
+)
+def test_the_session_that_was_last(last: Last, width: int, row: str) -> None:
+    made = greeting(Path("/x"), width, Facts("m", ("A.md",), last))
+    assert all(row.width <= width for row in made)
+    assert made[4].plain.strip() == row
+    tried = " ".join(line.plain for line in made[6:8])
+    assert ("/resume" in tried, "/help" in tried) == (bool(last.title), not last.title)
+
+
+async def test_it_is_looked_up_once_the_screen_is_there() -> None:
+    asked: list[str] = []
+    ready = asyncio.Event()
+
+    async def sessions() -> tuple[Choice, ...]:
+        return ()
+
+    async def last() -> Last:
+        asked.append("last")
+        await ready.wait()
+        return Last("Mend it", "2 h")
+
+    def going_on(id: str) -> OpenSession:
+        raise AssertionError(id)
+
+    async with stage() as s:
+        s.app.resuming = Resuming(sessions, going_on, picks=False, last=last)
+        s.app.repl.welcome.begin()
+        await s.see("? keys", "\u203a /resume")
+        assert "last:" not in s.text()
+        ready.set()
+        await s.see("last: Mend it, 2 h ago (agent -c)")
+        await s.type("hello")
+        await s.press("enter")
+        await s.until(lambda: s.session.sent == ["hello"])
+        s.session.publish(UserMessage(content=(TextContent("hello"),)))
+        await s.gone("last:")
+        s.app.repl.welcome.begin()
+        assert asked == ["last"], "where something was said nobody looks"
 
 
 async def test_it_names_the_files_once_they_are_read() -> None:

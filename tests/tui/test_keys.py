@@ -13,7 +13,8 @@ from gatewright.agent.commands.registry import Command, CommandContext, Looking
 from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
-from tests.tui.stage import stage
+from tests.fakes.waiting import PATIENCE
+from tests.tui.stage import screen_text, stage
 
 
 async def test_enter_sends_and_empties_the_prompt() -> None:
@@ -64,6 +65,44 @@ async def test_history_walks_back_and_returns_to_the_draft() -> None:
         assert box.text == "one"
         await s.press("up", "down", "down")
         assert box.text == "draft"
+
+
+async def test_up_walks_as_in_a_shell_whatever_was_sent() -> None:
+    """Newest first, past commands and names of files, and Down back to nothing."""
+    sent = ["oldest", "/keys", "look at @src", "two\nlines", "newest"]
+    async with stage() as s:
+        box = s.app.repl.box
+        for text in sent:
+            box.history_.add(text)
+        seen: list[str] = []
+        for _ in range(len(sent) + 2):
+            await s.press("up")
+            await s.settled()
+            seen += [box.text] if box.text not in seen else []
+            assert not s.app.repl.menu.open
+        assert seen == sent[::-1]
+        for text in [*sent[1:], "", ""]:
+            await s.press("down")
+            await s.settled()
+            assert box.text == text
+        await s.press("up", "up", "up", "up", "up")
+        await s.until(lambda: box.text == "/keys")
+        await s.type(" ")
+        await s.press("backspace", "backspace")
+        await s.until(lambda: s.app.repl.menu.open)
+
+
+async def test_what_was_changed_of_an_earlier_message_is_the_draft_now() -> None:
+    async with stage() as s:
+        box = s.app.repl.box
+        for text in ("one", "two"):
+            box.history_.add(text)
+        await s.press("up", "up")
+        await s.type(" more")
+        await s.press("up")
+        assert box.text == "two"
+        await s.press("down")
+        assert box.text == "one more"
 
 
 async def test_killed_text_comes_back() -> None:
@@ -235,6 +274,24 @@ async def test_what_is_typed_before_the_session_is_kept() -> None:
                 break
         assert session.sent == ["hi"]
         assert app.repl.box.text == "next"
+
+
+async def test_a_command_typed_before_the_session_is_offered_once_it_is_there() -> None:
+    session, gate = FakeSession(), asyncio.Event()
+
+    async def open_session() -> SessionClient:
+        await gate.wait()
+        return session.facade()
+
+    app = AgentApp(open_session)
+    async with app.run_test() as pilot:
+        await pilot.press("slash", "h", "e", "l")
+        assert "/help" not in screen_text(app), "nobody knows one yet"
+        gate.set()
+        async with asyncio.timeout(PATIENCE):
+            while not app.repl.box.menu_open:
+                await pilot.pause(0.01)
+        assert "/help" in screen_text(app)
 
 
 async def test_escape_twice_goes_back() -> None:

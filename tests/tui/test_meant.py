@@ -9,8 +9,7 @@ from textual.geometry import Size
 from gatewright.agent.record.events import Answered, Asked
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET, REPEAT, Guard
-from gatewright.tui.ask.panel import AskPanel
-from gatewright.tui.ask.ways import WantsText
+from gatewright.tui.ask.messages import AnswerGiven, WantsText
 from gatewright.tui.state import Pending
 from tests.tui.asked import ask, permission
 from tests.tui.stage import Stage, stage
@@ -230,7 +229,7 @@ async def test_an_answer_to_another_question_with_the_same_number_is_none() -> N
     async with stage() as s:
         await ask(s, permission("rm -rf build"))
         left = Pending(1, permission("ls"), "main")
-        s.app.repl.panel.post_message(AskPanel.Answered(left, Answer(("once",))))
+        s.app.repl.panel.post_message(AnswerGiven(left, Answer(("once",))))
         s.app.repl.panel.post_message(WantsText(left))
         await unanswered(s)
         assert not s.app.repl.query_one("#reply-line").display
@@ -320,7 +319,7 @@ async def test_what_covered_the_question_leaves_its_keys_no_answer() -> None:
     """`q` closes the reader, and a second one would leave where trust is asked."""
     async with stage() as s:
         await s.press("ctrl+t")
-        await s.see("q closes")
+        await s.see("v opens an editor")
         s.session.publish(Asked(id=1, ask=permission()))
         await s.settled()
         s.clock.now += 2 * QUIET

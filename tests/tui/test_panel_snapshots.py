@@ -57,6 +57,6 @@ async def test_changes(theme: str, size: str, cells: tuple[int, int]) -> None:
         check(f"panel-diff-{theme}-{size}", s.app.export_screenshot())
         await s.press("enter")
         await s.see("new of a.py")
-        await s.gone("end to follow")
+        await s.gone("more below")
         await s.settled()
         check(f"panel-diff-file-{theme}-{size}", s.app.export_screenshot())

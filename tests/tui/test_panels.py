@@ -165,7 +165,7 @@ async def test_a_theme_of_a_plugin_is_chosen_by_its_name(tmp_path: Path) -> None
     file.write_text('{"accent": "#00aaff", "summary": "Like the sea"}', encoding="utf-8")
     kept: list[str] = []
     async with stage() as s:
-        s.app.themes = OwnThemes(tmp_path / "none", kept.append, lambda: {"tidy:sea": file})
+        s.app.themed.own = OwnThemes(tmp_path / "none", kept.append, lambda: {"tidy:sea": file})
         await run(s, "/theme tidy:sea")
         await s.see("Theme: tidy:sea")
         assert (s.app.theme, kept) == ("gatewright-tidy:sea", ["tidy:sea"])
@@ -188,7 +188,7 @@ async def test_the_reader_searches_and_closes() -> None:
         tools(s.session)
         await s.settled()
         await s.press("ctrl+t")
-        await s.see("q closes")
+        await s.see("v opens an editor")
         await s.press("slash", *"renew", "enter")
         await s.see("renew: ", " of ", "n next  N previous")
         first = s.text()

@@ -24,7 +24,7 @@ from gatewright.agent.commands.outcome import (
     Say,
     Secret,
 )
-from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, WorkflowsPanel
 from gatewright.agent.commands.tasks import TaskRow, listing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.choices import KeyPlace
@@ -36,6 +36,7 @@ from gatewright.tools.interact import AskKind
 from gatewright.tools.protocol import Job
 from tests.fakes.commands import not_resumed
 from tests.fakes.fake_session import FakeSession
+from tests.fakes.run_book import RUN, FakeRuns
 from tests.tui import test_snapshots as snapshots
 from tests.tui.panel_samples import kinds
 from tests.tui.scenes import SCENES
@@ -133,6 +134,8 @@ LISTS: dict[str, Offer] = {
     "sessions": pick("Go on with which session? Esc stays here", *choices_of(STORED)),
     "tasks": listing(Running(), not_resumed, Say(())),
     "diff": diffs(),
+    "workflows": FakeRuns().panel(),
+    "workflow": FakeRuns().panel(RUN.id),
     "secret": Secret(
         fallback=Say(()),
         title="The key for anthropic",
@@ -163,6 +166,7 @@ PICTURED: dict[type[Offer], str] = {
     RulesPanel: "rules",
     ConfigPanel: "settings",
     DoctorPanel: "checks",
+    WorkflowsPanel: "workflows",
 }
 UNSEEN = {Form, Draft}  # the editor, a line in the prompt
 

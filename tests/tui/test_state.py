@@ -347,6 +347,20 @@ def test_the_status_line_gives_up_tokens_before_what_still_runs() -> None:
     assert "tokens" not in narrow
 
 
+def test_a_remark_on_the_cache_is_no_row() -> None:
+    missed = ev.Noticed(text="50,000 tokens were not served.", tone="dim", brief="cache missed")
+    view, changes = play(ev.TurnStarted(), missed)
+    assert items(changes) == []
+    assert "cache missed" in status_row(view, 80).plain
+    used = ev.UsageChanged(usage=Usage(input=90_000), cost=1.0, context=9, window=10)
+    view, _ = play(used, view=view)
+    narrow = status_row(view, 45).plain
+    assert "tokens" in narrow
+    assert "cache" not in narrow
+    view, _ = play(ev.TurnStarted(), view=view)
+    assert "cache missed" not in status_row(view, 80).plain
+
+
 def test_going_back_returns_to_an_event() -> None:
     back = ev.Rewound(to="u1", left="u9", text="again")
     _view, changes = play(back)

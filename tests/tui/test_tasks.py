@@ -50,6 +50,15 @@ async def test_the_list_follows_what_happens() -> None:
         await s.gone("Last line")
 
 
+async def test_what_is_new_when_something_else_is_laid_out_is_painted() -> None:
+    job = FakeJob("make all", "cc a.c\n")
+    async with listed(job) as s:
+        await s.see("cc a.c")
+        job.said = "cc b.c\n"
+        s.app.repl.sheet.refresh(layout=True)
+        await s.see("cc b.c")
+
+
 def chosen(s: Stage) -> str:
     """The row under the cursor."""
     return next((row for row in s.text().split("\n") if "▸" in row), "")
@@ -69,7 +78,7 @@ async def test_enter_shows_the_output_and_returns_to_the_list() -> None:
     async with listed(FakeJob("make all", "cc a.c\ncc b.c\n"), FakeJob("serve")) as s:
         s.clock.now += 1
         await s.press("down", "enter")
-        await s.see("$ make all", "cc a.c", "shell_1: running, 12 s", "q closes")
+        await s.see("$ make all", "cc a.c", "shell_1: running, 12 s", "v opens an editor")
         await s.press("q")
         await s.see("Last line")
         assert "make all" in chosen(s)

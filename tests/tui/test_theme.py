@@ -13,6 +13,7 @@ from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.style.palette_file import read_palette, read_palettes
 from gatewright.tui.style.theme import PALETTES, ROLES, Palette, styles_of
+from gatewright.tui.style.themed import AUTO
 from tests.fakes.fake_session import FakeSession
 
 COLOURED = [palette for palette in PALETTES.values() if not palette.ansi]
@@ -33,7 +34,7 @@ def contrast(one: str, two: str) -> float:
 
 
 def test_settings_may_name_every_theme_and_no_other() -> None:
-    assert tuple(PALETTES) == themes.BUILT_IN
+    assert (AUTO, *PALETTES) == themes.BUILT_IN
 
 
 @pytest.mark.parametrize("palette", COLOURED, ids=lambda p: p.name)

@@ -150,8 +150,10 @@ def asked(view: View, event: Question, path: str, at: float) -> View:
             return replace(_resumed(view, left, at), asks=left)
         case ev.Asked(id=id, ask=ask):
             row = view.agents.get(path)
-            name = MAIN if path == MAIN else row.label if row else path.rpartition("/")[2]
-            pending = Pending(id, ask, name, path, row.task if row else "", at)
+            name, task = view.workers.get(path, (path.rpartition("/")[2], ""))
+            if row is not None or path == MAIN:
+                name, task = (row.label, row.task) if row is not None else (MAIN, "")
+            pending = Pending(id, ask, name, path, task, at)
             return replace(view, asks=_queued(view, pending))
 
 

@@ -14,6 +14,7 @@ from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
+from gatewright.tui import cells
 from gatewright.tui.agents.known import AgentRow, Agents
 from gatewright.tui.agents.shown import asking, expiry, ordered, seen
 from gatewright.tui.agents.strip_rows import ENTERED, strip_rows
@@ -28,7 +29,7 @@ TICK = 1.0
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -ENTERED, "pagedown": ENTERED}
 ENDS = {"home": -(10**6), "end": 10**6}
 LETTERS = {"x": "stop", "r": "resume"}
-KEYS = "enter opens  x stops or clears  r resumes  esc goes back"
+KEYS = ("enter opens", "x stops or clears", "r resumes", "esc goes back")
 SMALL = 24  # rows of a screen below which the strip keeps to few rows
 
 
@@ -239,8 +240,16 @@ class Strip(Rows, can_focus=True):
             return strip_rows(rows, self._asking, now, width, room=room)
         room = 2 if height < SHORT else 4 if height < SMALL else ENTERED
         made = strip_rows(rows, self._asking, now, width, at=self._at(), room=room)
-        return [*made, clip(line(Span(KEYS, "faint")), width)]
+        return [*made, clip(line(Span(_keys(width), "faint")), width)]
 
 
 def _clears(character: str, row: AgentRow) -> bool:
     return LETTERS[character] == "stop" and not row.lives
+
+
+def _keys(width: int) -> str:
+    """Those that there is room for; how to leave stays longest."""
+    keys = list(KEYS)
+    while len(keys) > 1 and cells.width("  ".join(keys)) > width:
+        keys.pop(-2)
+    return "  ".join(keys)

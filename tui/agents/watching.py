@@ -7,6 +7,7 @@ of it is kept here but a draft, and the main transcript is where it was.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from gatewright.tui.status.waiting import Queued
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import Note
 from gatewright.tui.transcript.view import Transcript
+from gatewright.tui.workflows.fold import run_of
 
 if TYPE_CHECKING:
     from gatewright.agent.record.hub import Subscription
@@ -64,7 +66,11 @@ class Watching:
         return self.transcript is not None
 
     def act(self, row: AgentRow, act: str) -> None:
-        """What was chosen for an agent: stop, resume or open."""
+        """What was chosen for an agent, or a run of a workflow: stop, resume or open."""
+        if run := run_of(row.path):
+            self._repl.agents.leave()
+            self._talk.call("workflows", run if act == "open" else f"{act} {run}")
+            return
         match act:
             case "stop":
                 self._talk.stop_agent(row.path)
@@ -143,7 +149,7 @@ class Watching:
 
     def _follow(self) -> None:
         self._following = True
-        self._host.spawn(self._live(self.path))
+        self._host.spawn(partial(self._live, self.path))
 
     async def _live(self, path: str) -> None:
         """From its first event that is kept; one that goes on after its end is read anew."""

@@ -9,7 +9,7 @@ from textual.timer import Timer
 UNCLEAR = "choose with the arrows, then enter"
 LATER = "answer first, then enter runs it"
 LARGER = "make the window larger to read it"
-READS = -1  # the number of a key that answers nothing
+READS, CHANGES = -1, -2  # the numbers of keys that answer nothing
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
 WHEEL = 3  # rows
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import Diff
+from gatewright.tools.blocks import Code, Diff
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tui.agents.shown import to_answer
 from gatewright.tui.ask.question import exact
-from gatewright.tui.ask.whole import diff_of, whole
+from gatewright.tui.ask.whole import to_read, whole
 from gatewright.tui.blocks.diff import changes
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
@@ -42,6 +43,8 @@ class Asking:
         self._talk = talk
         self._replying: Pending | None = None  # whom the open line answers
         self._carried = False  # whether its words were the draft
+        self._to_weigh: tuple[Pending, tuple[str, ...]] | None = None
+        self._weighing = False
         self._ticking: Timer | None = None
 
     def show(self) -> None:
@@ -103,10 +106,36 @@ class Asking:
         if self._stands(pending):
             self._talk.stop_agent(pending.path)
 
+    def weigh(self, pending: Pending, rules: tuple[str, ...]) -> None:
+        """One at a time; of what was typed meanwhile only the last counts."""
+        self._to_weigh = pending, rules
+        if not self._weighing:
+            self._weighing = True
+            self._talk.spawn(self._weigh)
+
+    async def _weigh(self) -> None:
+        try:
+            while (wanted := self._to_weigh) is not None:
+                self._to_weigh = None
+                pending, rules = wanted
+                found = await self._talk.weigh(pending.id, rules)
+                self._repl.panel.weighed(pending, rules, found)
+                self.fit()
+        finally:
+            self._weighing = False
+
     def show_whole(self, pending: Pending) -> None:
-        """Open the change within all of its file."""
-        if (change := diff_of(pending.ask)) is not None and self._stands(pending):
-            self._talk.spawn(self._show_whole(change))
+        """Open the change within all of its file, or the script."""
+        if not self._stands(pending):
+            return
+        match to_read(pending.ask):
+            case Diff() as change:
+                self._talk.spawn(partial(self._show_whole, change))
+            case Code() as script:
+                repl, shown = self._repl, Shown(0, script.path, (exact(script),))
+                repl.read([shown], repl.return_focus, from_top=True)
+            case None:
+                pass
 
     async def _show_whole(self, change: Diff) -> None:
         repl = self._repl

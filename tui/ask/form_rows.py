@@ -10,6 +10,7 @@ from gatewright.tools.interact import Field
 from gatewright.tui import cells
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.line import BLANK, Line, Span, flow, indent, wrap
+from gatewright.tui.panels.sheet import foot as foot_of
 from gatewright.tui.sanitize import one_line
 
 DOT, CURSOR = "\u2022", "\u258f"
@@ -33,7 +34,7 @@ def being_filled_in(form: FilledIn, head: Sequence[Line], width: int, room: int)
     parts = [_field(form, number, width) for number in range(len(form.fields))]
     rows = [row for part in parts for row in part]
     size = len(rows)
-    foot = [_give(form), *flow(_keys(form.field), width, "dim")]
+    foot = [_give(form), *foot_of(_keys(form.field), width)]
     gap = [BLANK] if room >= len(head) + size + len(foot) + 2 else []
     head = [*head[: max(1, room - min(size, 6) - len(foot) - 2 * len(gap))], *gap]
     left = max(1, room - len(head) - len(foot) - len(gap))
@@ -50,13 +51,12 @@ def _give(form: FilledIn) -> Line:
     return Line((mark, word, Span(count, "faint")))
 
 
-def _keys(field: Field | None) -> str:
+def _keys(field: Field | None) -> Sequence[str]:
     if field is None:
-        return "enter sends it to the server · up goes back to a field · esc leaves the form"
+        return ("enter sends it to the server", "up goes back to a field", "esc leaves the form")
     how = KEYS.get(field.type)
-    return " · ".join(
-        filter(None, (how, "up, down, enter: other fields", "esc leaves the form", NEEDED))
-    )
+    keys = (how, "up, down, enter: other fields", "esc leaves the form", NEEDED)
+    return [key for key in keys if key]
 
 
 def _field(form: FilledIn, number: int, width: int) -> list[Line]:

@@ -8,30 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from textual import events
-from textual.message import Message
 
-from gatewright.tools.interact import ACCEPT, Answer, Ask, Option
+from gatewright.tools.interact import ACCEPT, Answer, Ask, Option, Weighed
 from gatewright.tui.ask import answer_keys as keys
+from gatewright.tui.ask import messages as said
 from gatewright.tui.ask.answer_keys import Held
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.guard import BURST, Guard
-from gatewright.tui.ask.question import UNREAD, Laid, Marks
-from gatewright.tui.ask.ways import (
-    WHOLE,
-    ShowWhole,
-    StopAsking,
-    ToldDraft,
-    WantsText,
-    preselected,
-    refusal,
-    stops,
-    ways,
-)
-from gatewright.tui.ask.whole import diff_of
+from gatewright.tui.ask.inside import Inside, Opened
+from gatewright.tui.ask.question import Laid, Marks
+from gatewright.tui.ask.reading import Reading
+from gatewright.tui.ask.rule_edit import RuleEdit
+from gatewright.tui.ask.ways import aside, edits, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
@@ -43,30 +34,6 @@ class AskPanel(Rows, can_focus=True):
 
     BACK = "surface"
     FOCUS_ON_CLICK = False  # words that are typed instead keep the keys
-
-    @dataclass
-    class Answered(Message):
-        pending: Pending
-        answer: Answer
-
-    @dataclass
-    class Passed(Message):
-        """A key that is none of the question's; the question stays as it is."""
-
-        key: str
-
-    @dataclass
-    class Typed(Message):
-        """Text for the draft; `key` is the key when it is none."""
-
-        text: str
-        key: str = ""
-
-    @dataclass
-    class Unclear(Message):
-        """The key may have been meant for the draft, or for what cannot be read."""
-
-        hint: str = keys.UNCLEAR
 
     def __init__(
         self,
@@ -85,17 +52,14 @@ class AskPanel(Rows, can_focus=True):
         self.count = 0
         self.at = 0
         self.picked: set[str] = set()
-        self.scroll = UNREAD
         self.room = 24  # rows the panel may take
         self._guard = Guard()
         self._held: Held | None = None
         self._laid: Laid | None = None
-        self._form: FilledIn | None = None  # of the question that has one
+        self._inside = Inside()
+        self._reading = Reading()
         self._letters = True  # whether they answer
         self._clear = False  # no draft since this question was seen: what is typed is meant for it
-        self._above = self._below = 0  # rows of the body that are scrolled away
-        self._page = 1
-        self._cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
@@ -105,8 +69,8 @@ class AskPanel(Rows, can_focus=True):
             self._let_go()
         self.pending = first
         if first is not None and fresh:
-            self.at, self.scroll, self.picked = preselected(first.ask), UNREAD, set()
-            self._form = FilledIn(first.ask) if first.ask.fields else None
+            self.at, self.picked = preselected(first.ask), set()
+            self._inside, self._reading = Inside(first.ask), Reading()
             self._letters = self._clear = not self._drafting
             self._guard.start(self._clock())
             self.call_after_refresh(self.seen)
@@ -121,7 +85,10 @@ class AskPanel(Rows, can_focus=True):
         """Rows with nothing cut and air between the parts."""
         if self.pending is None:
             return 0
-        return self._lay(max(8, width - 2 * self.SIDE)).wants(self._marks(), self.count)
+        laid = self._lay(max(8, width - 2 * self.SIDE))
+        if isinstance(opened := self._inside.opened, RuleEdit):
+            return laid.wants_changed(opened, self.count)
+        return laid.wants(self._marks(), self.count)
 
     def draft_changed(self) -> None:
         """Somebody types: a question that appears now interrupts a sentence."""
@@ -135,9 +102,11 @@ class AskPanel(Rows, can_focus=True):
             self.at = self._first()
             self.refresh_rows()
 
-    @property
-    def _open_form(self) -> FilledIn | None:
-        return self._form if self._form is not None and self._form.open else None
+    def weighed(self, pending: Pending, rules: tuple[str, ...], found: Weighed) -> None:
+        """What an "always" with these rules would do."""
+        if self._inside.edit is not None and self.pending is pending:
+            self._inside.edit.take(rules, found)
+            self.refresh_rows()
 
     @property
     def _drafting(self) -> bool:
@@ -149,8 +118,8 @@ class AskPanel(Rows, can_focus=True):
             return
         late = max(0.0, time.monotonic() - event.time)  # pressed before the screen came to it
         now = self._clock() - late
-        form = self._open_form
-        handled = self._handled if form is None else partial(self._fills_in, form)
+        opened = self._inside.opened
+        handled = self._handled if opened is None else partial(self._fills_in, opened)
         if handled(event.key, event.character or "", now):
             event.stop()
             event.prevent_default()
@@ -158,9 +127,9 @@ class AskPanel(Rows, can_focus=True):
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        if (form := self._open_form) is not None:
-            form.paste(event.text)
-            self.refresh_rows()
+        if (opened := self._inside.opened) is not None:
+            opened.paste(event.text)
+            self._wonder()
             return
         self._let_go()
         now = self._clock()
@@ -176,18 +145,31 @@ class AskPanel(Rows, can_focus=True):
         event.stop()
         self._scroll(keys.WHEEL)
 
-    def _fills_in(self, form: FilledIn, key: str, character: str, now: float) -> bool:
-        """A key of the form that the person opened; whatever else it may mean elsewhere."""
+    def _fills_in(self, opened: Opened, key: str, character: str, now: float) -> bool:
+        """A key of what the person opened; whatever else it may mean elsewhere."""
         if key == "enter" and self._guard.pasting(now):
             return True  # a line of something pasted
-        pressed = form.press(key, character)
+        pressed = opened.press(key, character)
         if pressed == "give":
-            self._finish(form.answer())
+            self._finish(opened.answer())
         elif pressed == "back":
-            form.open, self._laid = False, None
+            opened.open, self._laid = False, None
             self._guard.draft_changed(now)  # a second Esc was meant for the form too
-        self.refresh_rows()
+        self._wonder()
         return pressed != ""
+
+    def _change(self) -> None:
+        """Let the person change the rule before it is kept."""
+        if self._inside.edit is not None:
+            self._inside.edit.open = True
+            self._wonder()
+
+    def _wonder(self) -> None:
+        """Show what was typed, and have rules weighed of which nothing is known yet."""
+        rules = self._inside.unweighed
+        if rules is not None and self.pending is not None:
+            self.post_message(said.WeighRules(self.pending, rules))
+        self.refresh_rows()
 
     def _handled(self, key: str, character: str, now: float) -> bool:
         if self._held is not None:
@@ -197,7 +179,7 @@ class AskPanel(Rows, can_focus=True):
         if key in keys.PAGES or key in keys.SCROLLS:
             self._read(key)
         elif key in keys.PASSED:
-            self.post_message(self.Passed(key))
+            self.post_message(said.KeyPassed(key))
         elif key in keys.EDITS:
             self._type("", key, now)
         elif key not in keys.STEPS and keys.is_command(key):
@@ -247,11 +229,11 @@ class AskPanel(Rows, can_focus=True):
         """Hand on what belongs to the draft; everything else is ignored."""
         if key in keys.EDITS and not self._draft():
             self._guard.draft_changed(now)
-            self.post_message(self.Typed("", key))  # what it takes away may be on its way
+            self.post_message(said.TypedDraft("", key))  # what it takes away may be on its way
         elif key in keys.EDITS or (text and (text.isprintable() or not key)):
             self._guard.type(now)
             self.at = self._first() if self.pending is not None else 0
-            self.post_message(self.Typed("" if key in keys.EDITS else text, key))
+            self.post_message(said.TypedDraft("" if key in keys.EDITS else text, key))
 
     def _step(self, key: str) -> None:
         """Arrows stop at the first and last way to answer; Tab goes round."""
@@ -262,25 +244,26 @@ class AskPanel(Rows, can_focus=True):
 
     def _read(self, key: str) -> None:
         """Scroll the body; where all of it is seen, the conversation above."""
-        if self._above or self._below:
-            self._scroll(keys.SCROLLS[key] if key in keys.SCROLLS else keys.PAGES[key] * self._page)
+        if self._reading.whole:
+            self.post_message(said.KeyPassed(key))
         else:
-            self.post_message(self.Passed(key))
+            self._reading.turn(key)
+            self.refresh_rows()
 
     def _scroll(self, delta: int) -> None:
-        self.scroll = max(0, self._above + delta)
+        self._reading.move(delta)
         self.refresh_rows()
 
     def _enter(self) -> None:
-        if self.at in self._cut:
-            self.post_message(self.Unclear(keys.LARGER))
+        if self.at in self._reading.cut:
+            self.post_message(said.KeyUnclear(keys.LARGER))
             return
         told = self.at == len(self._ask().options) and self._tells()
         if told or self._guard.moved or not (self._guard.typed or self._drafting):
             self._hold("", self.at, BURST)
         else:
             waits = self._draft().lstrip().startswith(tuple(keys.COMMANDS))
-            self.post_message(self.Unclear(keys.LATER if waits else keys.UNCLEAR))
+            self.post_message(said.KeyUnclear(keys.LATER if waits else keys.UNCLEAR))
 
     def _ask(self) -> Ask:
         assert self.pending is not None
@@ -288,19 +271,19 @@ class AskPanel(Rows, can_focus=True):
 
     def _key(self, character: str, key: str, now: float) -> None:
         letters = [way.key for way in self._ways()]
-        if character == WHOLE and not self._drafting and diff_of(self._ask()) is not None:
+        if not self._drafting and (number := aside(self._ask(), character)):
             timer = self.set_timer(self._guard.hold, self._settle)
-            self._held = Held(character, keys.READS, timer)
+            self._held = Held(character, number, timer)
         elif not character or character not in letters:
             self._type(character, key, now)
         elif self._drafting:
             self._type(character, key, now)
-            self.post_message(self.Unclear())
-        elif (number := letters.index(character)) in self._cut and number != self.at:
+            self.post_message(said.KeyUnclear())
+        elif (number := letters.index(character)) in self._reading.cut and number != self.at:
             self.at, self._guard.moved = number, True
             self.refresh_rows()  # it is shown first; the same key again takes it
-        elif number in self._cut:
-            self.post_message(self.Unclear(keys.LARGER))
+        elif number in self._reading.cut:
+            self.post_message(said.KeyUnclear(keys.LARGER))
         else:
             self._hold(character, number, self._guard.hold)
 
@@ -321,7 +304,9 @@ class AskPanel(Rows, can_focus=True):
             return
         held, self._held = self._held, None
         if held.number == keys.READS:
-            self.post_message(ShowWhole(self.pending))
+            self.post_message(said.ShowWhole(self.pending))
+        elif held.number == keys.CHANGES:
+            self._change()
         elif held.character and self._ask().multiple and held.number < len(self._ask().options):
             self._guard.moved = True
             self._mark(held.number)  # one of several: Enter gives them
@@ -336,7 +321,7 @@ class AskPanel(Rows, can_focus=True):
             if keep:
                 self.at = preselected(self._ask())
             if keep and held.character:
-                self.post_message(self.Typed(held.character))
+                self.post_message(said.TypedDraft(held.character))
             self.refresh_rows()
 
     def _ways(self) -> Sequence[Option]:
@@ -348,18 +333,20 @@ class AskPanel(Rows, can_focus=True):
         if number >= len(ask.options):
             assert self.pending is not None
             if stops(self.pending, number):
-                self.post_message(StopAsking(self.pending))
+                self.post_message(said.StopAsking(self.pending))
+            elif edits(self.pending, number):
+                self._change()
             elif self._tells():
-                self.post_message(ToldDraft(self.pending))
+                self.post_message(said.ToldDraft(self.pending))
             else:
-                self.post_message(WantsText(self.pending))
+                self.post_message(said.WantsText(self.pending))
             return
         if ask.multiple:
             if not self.picked:
                 self._mark(number)
             self._finish(Answer(choices=tuple(o.id for o in ask.options if o.id in self.picked)))
-        elif self._form is not None and ask.options[number].id == ACCEPT:
-            self._form.open = True
+        elif self._inside.form is not None and ask.options[number].id == ACCEPT:
+            self._inside.form.open = True
             self.refresh_rows()
         else:
             self._finish(Answer(choices=(ask.options[number].id,)))
@@ -372,29 +359,33 @@ class AskPanel(Rows, can_focus=True):
 
     def _finish(self, answer: Answer) -> None:
         assert self.pending is not None
-        self.post_message(self.Answered(self.pending, answer))
+        self.post_message(said.AnswerGiven(self.pending, answer))
 
     def rows(self, width: int) -> list[Line]:
         if self.pending is None:
             return []
-        if (form := self._open_form) is not None:
-            return self._lay(width).filled_in(form, self.room, self.count)
+        match self._inside.opened:
+            case FilledIn() as form:
+                return self._lay(width).filled_in(form, self.room, self.count)
+            case RuleEdit() as edit:
+                return self._lay(width).changed(edit, self.room, self.count)
+            case None:
+                pass
         rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
-        self._above, self._below, self._cut = shown.above, shown.below, shown.cut
-        if self.scroll != UNREAD:
-            self.scroll = shown.above
-        self._page = max(1, len(shown.rows) - 2)
+        self._reading.drawn(shown)
         return rows
 
     def _lay(self, width: int) -> Laid:
         assert self.pending is not None
         laid = self._laid
         if laid is None or laid.pending is not self.pending or laid.width != width:
-            laid = self._laid = Laid(self.pending, width, self._form)
+            laid = self._laid = Laid(self.pending, width, self._inside.form)
         return laid
 
     def _marks(self) -> Marks:
         picked, since = frozenset(self.picked), self.pending.since if self.pending else 0.0
         waited = int(self._now() - since) if since else 0
         letters, tells = self._letters, self._tells()
-        return Marks(self.at, picked, self.scroll, letters=letters, tells=tells, waited=waited)
+        return Marks(
+            self.at, picked, self._reading.scroll, letters=letters, tells=tells, waited=waited
+        )

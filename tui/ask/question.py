@@ -36,7 +36,9 @@ from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
-from gatewright.tui.ask.ways import WHOLE, ways
+from gatewright.tui.ask.rule_edit import RuleEdit
+from gatewright.tui.ask.rule_rows import being_changed
+from gatewright.tui.ask.ways import EDIT, WHOLE, editable, ways
 from gatewright.tui.ask.whole import diff_of
 from gatewright.tui.blocks.diff import changes, draw_split, summary
 from gatewright.tui.blocks.registry import draw
@@ -45,6 +47,7 @@ from gatewright.tui.sanitize import one_line, visible
 from gatewright.tui.state import Pending
 
 PAD = 2
+MOST = 60  # rows that a changed rule ever wants
 TITLE_ROWS = 3
 ROOMY = 56  # columns from which a title has room for a hint
 UNREAD = -1  # nobody scrolled yet
@@ -146,6 +149,18 @@ class Laid:
         head = [*title, *self._warned, *rest, *self._said]
         bar = Span("▎ ", "accent")
         return indent(being_filled_in(form, head, self._inner, room), bar, bar)
+
+    def changed(self, edit: RuleEdit, room: int, count: int) -> list[Line]:
+        """While a rule is changed before it is kept."""
+        title, rest = _title(self.pending, self._inner, count, TITLE_ROWS)
+        head = [*title, *self._warned, *rest, *self._body]
+        bar = Span("▎ ", "accent")
+        return indent(being_changed(edit, head, self._inner, room), bar, bar)
+
+    def wants_changed(self, edit: RuleEdit, count: int) -> int:
+        """The most rows it took since it was opened: nothing jumps while somebody types."""
+        self.changed(edit, MOST, count)
+        return edit.most
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""
@@ -249,12 +264,22 @@ def _body(ask: Ask, width: int) -> list[Line]:
     for block in map(exact, ask.body):
         if rows:
             rows.append(BLANK)
-        if isinstance(block, Diff):
+        if isinstance(block, Code) and block.folded:
+            rows.append(_folded(block, width))
+        elif isinstance(block, Diff):
             rows += [] if named else [Line(summary(block))]
             rows += draw_split(block, width)
         else:
             rows += draw(block, width)
     return rows
+
+
+def _folded(code: Code, width: int) -> Line:
+    """That there is more to read, how much of it, and how."""
+    count = code.text.count("\n") + (not code.text.endswith("\n"))
+    read = Span(f"{WHOLE} reads it", "accent")
+    row = line(Span(f"{one_line(code.path) or 'script'}, {count} lines   ", "dim"), read)
+    return clip(row, width)
 
 
 def _window(body: list[Line], limit: int, scroll: int, width: int) -> Window:
@@ -320,11 +345,20 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))
     size = sum(cells.width(span.text) for span in head)
     room = max(8, width - size)
-    label = flow(visible(option.label, strict=True), room, "text:b" if here else "text")
+    change = (
+        f" · {EDIT}\u00a0changes\u00a0the\u00a0rule"
+        if marks.letters and _changeable(ask, option)
+        else ""
+    )
+    label = flow(visible(option.label, strict=True) + change, room, "text:b" if here else "text")
     rows = [Line((*head, *label[0].spans)), *indent(label[1:], " " * size)]
     if option.help and ask.kind != "permission":
         rows += indent(flow(visible(option.help, strict=True), room, "dim"), " " * size)
     return rows
+
+
+def _changeable(ask: Ask, option: Option) -> bool:
+    return option.id == "always" and editable(ask)
 
 
 def exact(block: Block) -> Block:

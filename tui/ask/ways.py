@@ -5,43 +5,13 @@ What a key means follows from this list alone, so that nothing answers that is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from textual.message import Message
-
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
+from gatewright.tui.ask.answer_keys import CHANGES, READS
+from gatewright.tui.ask.whole import to_read
 from gatewright.tui.state import Pending
 
-TELL, STOP, WHOLE = "t", "x", "v"
-
-
-@dataclass
-class StopAsking(Message):
-    """The agent that asks is to end."""
-
-    pending: Pending
-
-
-@dataclass
-class WantsText(Message):
-    """The person wants to answer in words: the screen opens the line editor."""
-
-    pending: Pending
-
-
-@dataclass
-class ToldDraft(Message):
-    """The draft is the answer: what the agent is to do instead."""
-
-    pending: Pending
-
-
-@dataclass
-class ShowWhole(Message):
-    """The person wants to read the change within its file; the question stays as it is."""
-
-    pending: Pending
+TELL, STOP, WHOLE, EDIT = "t", "x", "v", "e"
 
 
 def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
@@ -54,9 +24,34 @@ def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
         label = "Tell the agent what to do instead" if ask.kind == "permission" else other
         told = "Give what you typed" if field else "Tell the agent what you typed"
         more.append(Option("", told if tells else label, TELL))
+    if drafts(ask):
+        more.append(Option("", "Yes, and keep a rule for it", EDIT))
     if _adds_stop(pending):
         more.append(Option("", f"Stop {pending.agent}", STOP))
     return (*ask.options, *more)
+
+
+def editable(ask: Ask) -> bool:
+    """Whether a rule of the person's own may be kept instead of what is offered."""
+    return ask.kind == "permission" and ask.always is not None and bool(ask.always.rules)
+
+
+def drafts(ask: Ask) -> bool:
+    """Whether a rule may be kept, and none is offered as it is."""
+    return editable(ask) and ask.always is not None and not ask.always.offered
+
+
+def edits(pending: Pending, number: int) -> bool:
+    """Whether this way changes a rule before it is kept."""
+    ask = pending.ask
+    return drafts(ask) and number == len(ask.options) + bool(ask.free_text)
+
+
+def aside(ask: Ask, character: str) -> int:
+    """The number of a key that answers nothing; 0 where it is none."""
+    if character == WHOLE and to_read(ask) is not None:
+        return READS
+    return CHANGES if character == EDIT and editable(ask) and not drafts(ask) else 0
 
 
 def _adds_stop(pending: Pending) -> bool:

@@ -1,4 +1,4 @@
-"""A change within all of its file, for who wants to read more than what is next to it.
+"""What of a question is read at a key: a change within all of its file, or a folded script.
 
 The file is read as it is now; where it is not what the change was made for, that stands alone.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gatewright.tools.blocks import Diff, Hunk
+from gatewright.tools.blocks import Code, Diff, Hunk
 from gatewright.tools.interact import Ask
 from gatewright.tools.system.regular import read_regular
 
@@ -19,6 +19,16 @@ def diff_of(ask: Ask) -> Diff | None:
     """The change that is asked about, where it is one of a single file."""
     diffs = [block for block in ask.body if isinstance(block, Diff)]
     return diffs[0] if ask.kind == "permission" and len(diffs) == 1 else None
+
+
+def script_of(ask: Ask) -> Code | None:
+    """The code that stands folded in it, where it is one."""
+    folded = [block for block in ask.body if isinstance(block, Code) and block.folded]
+    return folded[0] if len(folded) == 1 else None
+
+
+def to_read(ask: Ask) -> Diff | Code | None:
+    return diff_of(ask) or script_of(ask)
 
 
 def whole(diff: Diff, root: Path, home: Path) -> Diff:

@@ -20,7 +20,7 @@ def draw(block: Shares, width: int) -> list[Line]:
     names = max((cells.width(one_line(part.name)) for part in block.parts), default=0)
     amounts = [f"{part.amount:,}" for part in block.parts]
     numbers = max(map(len, amounts), default=0)
-    names = min(names, max(8, width - numbers - 10))
+    names = min(names, max(8, width - numbers - 12))
     room = min(LONGEST, width - names - numbers - 12)
     roles = _roles(block)
     rows = [_together(block, roles, min(LONGEST, width)), Line()]

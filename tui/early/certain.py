@@ -10,6 +10,7 @@ import os
 from stat import S_ISREG
 
 from gatewright.tui.early.frame import LEAST_COLUMNS, LEAST_ROWS, Frame
+from gatewright.tui.early.ground import MUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ UNUSUAL = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY
 MOST = 256 * 1024  # bytes of a settings file that is looked at
 LARGEST = 20_000  # cells: beyond that is no terminal of a person
 NAMES = frozenset({"dark", "light", "minimal", "high-contrast", "colour-blind"})  # not "ansi"
+AUTO = "auto"
 
 
 def first_frame(env: Mapping[str, str], columns: int, rows: int) -> Frame | None:
@@ -40,10 +42,19 @@ def first_frame(env: Mapping[str, str], columns: int, rows: int) -> Frame | None
     if not (term.endswith(PLENTY) or (deep and term.startswith("xterm-"))):
         return None
     name = _theme(env)
-    if name not in NAMES:
+    if not name:
         return None
-    palette = _json(THEMES).get(name)
-    return Frame(palette, columns, rows, deep=deep) if _is_object(palette) else None
+    palettes = _json(THEMES)
+    palette = palettes.get("dark" if name == AUTO else name)
+    light = palettes.get("light") if name == AUTO and asks(env) else None
+    if not _is_object(palette):
+        return None
+    return Frame(palette, columns, rows, deep=deep, light=light if _is_object(light) else None)
+
+
+def asks(env: Mapping[str, str]) -> bool:
+    """Whether this terminal may be asked for its background."""
+    return not (env.get("TERM") or "dumb").startswith(("dumb", *MUTE))
 
 
 def _theme(env: Mapping[str, str]) -> str:
@@ -58,10 +69,12 @@ def _theme(env: Mapping[str, str]) -> str:
     ui = settings.get("ui", {})
     if not _is_object(ui) or ui.get("vim") or any(key.startswith("ui.") for key in settings):
         return ""
-    name = ui.get("theme", "dark")
-    if not isinstance(name, str) or name not in NAMES:
+    name = ui.get("theme", AUTO)
+    if not isinstance(name, str) or name not in {*NAMES, AUTO}:
         return ""
-    return "" if os.path.exists(f"{home}/themes/{name}.json") else name  # noqa: PTH110
+    meant = ("dark", "light") if name == AUTO else (name,)
+    own = any(os.path.exists(f"{home}/themes/{one}.json") for one in meant)  # noqa: PTH110
+    return "" if own else name
 
 
 def _others(home: str) -> Iterator[str]:

@@ -15,21 +15,47 @@ STARTING = "starting"
 BEFORE = 3  # cells of the prompt's row before its text, and one behind it
 LEAST_COLUMNS = 40
 LEAST_ROWS = 18  # below that the screen leaves things out
+PLAIN, FAINT, INVERSE = "\x1b[0m", "\x1b[0;2m", "\x1b[0;7m"
 GREY = 0.15  # a saturation below which a colour of 256 is one of the greys
 
 
 class Frame:
-    """One size, one palette; `deep` terminals show any colour, others one of 256."""
+    """One size, one palette; `deep` terminals show any colour, others one of 256.
+
+    With a palette for a light terminal it is plain, in the terminal's own colours, until `settle`.
+    """
 
     def __init__(
-        self, palette: Mapping[str, object], columns: int, rows: int, *, deep: bool
+        self,
+        palette: Mapping[str, object],
+        columns: int,
+        rows: int,
+        *,
+        deep: bool,
+        light: Mapping[str, object] | None = None,
     ) -> None:
         self.columns = columns
         self.rows = rows
         self.room = columns - BEFORE - 1
         self._deep = deep
         self._palette = palette
-        self._flat = palette.get("flat") is True
+        self._light = light
+        self.plain = light is not None
+
+    @property
+    def _flat(self) -> bool:
+        return self._palette.get("flat") is True
+
+    def settle(self, *, light: bool) -> bool:
+        """It is known what the terminal's background is, or nobody says it in time.
+
+        Whether it looks different now.
+        """
+        before = (self.plain, self._palette)
+        self.plain = False
+        if light and self._light is not None:
+            self._palette = self._light
+        return before != (self.plain, self._palette)
 
     def whole(self, text: str, at: int) -> str:
         """Every cell."""
@@ -40,6 +66,8 @@ class Frame:
         return f"{above}{edges}\x1b[{self.rows};1H{status}{self.prompt(text, at)}"
 
     def _edge(self, half: str, row: int) -> str:
+        if self.plain:
+            return f"\x1b[{row};1H{PLAIN}{' ' * self.columns}"
         colours = self.on("faint", "surface") if self._flat else self.on("surface", "background")
         return f"\x1b[{row};1H{colours}{(chr(0x2500) if self._flat else half) * self.columns}"
 
@@ -54,6 +82,8 @@ class Frame:
         return f"\x1b[{self.rows - 2};1H{row}\x1b[0m\x1b[{self.rows - 2};{BEFORE + at + 1}H"
 
     def on(self, front: str, back: str) -> str:
+        if self.plain:
+            return INVERSE if front == "background" else FAINT if front == "faint" else PLAIN
         return f"\x1b[{self._colour(front, 38)};{self._colour(back, 48)}m"
 
     def _colour(self, name: str, ground: int) -> str:

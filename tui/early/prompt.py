@@ -15,6 +15,7 @@ from _thread import RLock, allocate_lock, start_new_thread
 from time import monotonic
 
 from gatewright.tui.early.certain import first_frame
+from gatewright.tui.early.ground import PAUSE, Ground
 from gatewright.tui.early.typed import Typed
 
 TYPE_CHECKING = False
@@ -45,6 +46,7 @@ class Early:
         self.before = before  # how the terminal was
         self.frame: Frame | None = None
         self.left: list[tuple[float, bytes]] = []  # for the prompt, and when it came
+        self.ground = Ground()
         self.painted = False  # the alternate screen is ours to leave
         self._typed = Typed(0)
         self._kept = self._cancels = 0
@@ -65,7 +67,8 @@ class Early:
         if self.frame is not None:
             self._typed = Typed(self.frame.room)
             self.painted = True
-            self._write(ON + self.frame.whole("", 0))
+            ask = self.ground.ask() if self.frame.plain else ""
+            self._write(ask + ON + self.frame.whole("", 0))
         # until now the line ended at its Enter, and its end was a mark
         self._take(early.replace(b"\n", b"\r").replace(b"\0", b"\x04"))
         signal.signal(signal.SIGCONT, self._go_on)
@@ -75,17 +78,47 @@ class Early:
 
     def _read(self) -> None:
         try:
-            while self._wake[0] not in (ready := select.select([0, self._wake[0]], [], [])[0]):
-                data = os.read(0, MOST) if 0 in ready else b""
+            while self._wake[0] not in (ready := self._ready()):
+                if not ready:
+                    self._take(self._pause())
+                    continue
+                data = os.read(0, MOST)
                 if not data:  # the terminal is gone: the screen will find out
                     return
-                self._take(data)
+                self._take(self.heard(data))
                 if self._kept > MOST_LEFT:  # the kernel holds the rest back
                     return
         except OSError:
             return
         finally:
             self._reading.release()
+
+    def _ready(self) -> list[int]:
+        """Which end has something; none where it is time for what does not come."""
+        hopes = self.frame is not None and self.frame.plain
+        wait = max(0.0, self.ground.left) if hopes else PAUSE if self.ground.held else None
+        return select.select([0, self._wake[0]], [], [], wait)[0]
+
+    def _pause(self) -> bytes:
+        if self.frame is not None and self.frame.plain:
+            self._settle()
+            return b""
+        return self.ground.pause()
+
+    def heard(self, data: bytes) -> bytes:
+        """What came without what the terminal says of its background, which counts at once."""
+        before = self.ground.light
+        rest = self.ground.take(data)
+        if self.ground.light != before:
+            self._settle()
+        return rest
+
+    def _settle(self) -> None:
+        """The colours are known, or are taken for known."""
+        with self._held:
+            frame, light = self.frame, self.ground.light is True
+            if frame is not None and frame.settle(light=light) and not self._driven:
+                self._write(frame.whole(self._typed.text, self._typed.at))
 
     def _take(self, data: bytes) -> None:
         rest = self.take(data)
@@ -117,6 +150,8 @@ class Early:
         """The framework reads and writes from now on; `take` and `finish` go on."""
         os.write(self._wake[1], b"x")
         with self._reading:
+            if self.frame is not None and self.frame.plain:
+                self._settle()
             self._driven = True
         for end in self._wake:
             os.close(end)
@@ -134,6 +169,10 @@ class Early:
             return
         self.drive()
         self.finish()
+        while self.ground.open and select.select([0], [], [], self.ground.left)[0]:
+            if not (said := os.read(0, MOST)):
+                break
+            self.ground.take(said)  # else a shell would be told the answer
         self._give_back(OFF)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT):
             signal.signal(number, signal.SIG_DFL)

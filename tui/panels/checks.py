@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gatewright.agent.commands.panels import Check, Finding
 from gatewright.tui import cells
@@ -57,7 +58,7 @@ class ChecksView:
         self._found, self._began, self._at = {}, self._clock(), 0
         self._round += 1
         for check in self._checks:
-            self._sheet.work(self._run(check, self._round))
+            self._sheet.work(partial(self._run, check, self._round))
 
     async def _run(self, check: Check, round: int) -> None:
         found: Sequence[Finding] | str

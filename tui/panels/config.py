@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.panels import ConfigPanel, Option, Proposal
@@ -102,10 +103,10 @@ class ConfigView:
         if not option.own:
             self._sheet.tell(f"{option.key} is not set in your own settings.", "dim")
             return
-        self._sheet.work(self._unstored(option.key))
+        self._sheet.work(partial(self._unstored, option.key))
 
     def _store(self, key: str, text: str) -> None:
-        self._sheet.work(self._stored(key, text))
+        self._sheet.work(partial(self._stored, key, text))
 
     async def _stored(self, key: str, text: str) -> None:
         self._changed(key, await self._book.set(key, text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatewright.agent.commands.panels import Proposal
@@ -18,12 +19,16 @@ EMPTY = Proposal(False, "")
 
 
 class Wanted(NamedTuple):
-    """What is asked for, what stands there already, where it may be kept, what completes it."""
+    """What is asked for, what stands there already, where it may be kept, what completes it.
+
+    `enters` says what Enter does with it.
+    """
 
     title: str
     text: str = ""
     shelves: Sequence[Shelf] = ()
     complete: Callable[[str], Awaitable[Sequence[str]]] | None = None
+    enters: str = "stores"
 
 
 class Field:
@@ -41,6 +46,7 @@ class Field:
         self._text = wanted.text
         self._shelves = wanted.shelves
         self._complete = wanted.complete
+        self._enters = wanted.enters
         self._check = check
         self._take = take
         self._shelf = 0
@@ -54,7 +60,7 @@ class Field:
     def keys(self) -> Sequence[str]:
         shelves = ("up/down where it is kept",) if len(self._shelves) > 1 else ()
         completes = ("tab completes",) if self._complete else ()
-        enter = "enter does it all the same" if self._confirmed else "enter stores"
+        enter = "enter does it all the same" if self._confirmed else f"enter {self._enters}"
         return (enter, *completes, *shelves, "ctrl+u empties")
 
     def press(self, press: Press) -> bool:
@@ -62,7 +68,7 @@ class Field:
         if key == "enter":
             if settled and not self._entering:
                 self._entering = True
-                self._sheet.work(self._enter())
+                self._sheet.work(self._enter)
         elif key in ("up", "down") and self._shelves:
             self._shelf = (self._shelf + (1 if key == "down" else -1)) % len(self._shelves)
         elif key == "tab" and self._complete:
@@ -91,7 +97,7 @@ class Field:
 
     def _changed(self) -> None:
         self._confirmed = False
-        self._sheet.work(self._answer(self._text))
+        self._sheet.work(partial(self._answer, self._text))
 
     async def _answer(self, text: str) -> None:
         """An answer to what is no longer there is not shown."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, line, wrap
+from gatewright.tui.panels.search import nothing, place, searched
 from gatewright.tui.panels.sheet import LOW, Press
 from gatewright.tui.prompt.match import best
 from gatewright.tui.sanitize import one_line
@@ -86,7 +87,8 @@ class Listing:
     def keys(self) -> Sequence[str]:
         tabs = ("tab next list",) if len(self._tabs) > 1 else ()
         acts = (f"{' or '.join(act.keys)} {act.label}" for act in self._acts())
-        return ("type to search", f"enter {self._enters() or 'chooses'}", *tabs, *acts)
+        rows = ("type to search", f"enter {self._enters() or 'chooses'}") if any(self._all) else ()
+        return (*rows, *tabs, *acts)
 
     def reload(self) -> None:
         self._all = [self._load(tab) for tab in self._tabs]
@@ -145,12 +147,13 @@ class Listing:
         about = self._about(width)[: 1 if height < TIGHT else 2 if height < LOW - 2 else 4]
         room = max(1, height - 1 - len(gap) - (len(about) + len(gap) if about else 0))
         rows = self._window(width, room)
-        return [self._head(width), *gap, *rows, *(gap if about else ()), *about]
+        seen = place(self._at, len(self._rows()), len(rows))
+        return [self._head(width, seen), *gap, *rows, *(gap if about else ()), *about]
 
     def _window(self, width: int, room: int) -> list[Line]:
         found = self._rows()
         if not found:
-            return [line(Span("Nothing here.", "dim"))]
+            return [nothing(self._filter)]
         first = max(0, min(self._at - room // 2, len(found) - room))
         shown = found[first : first + room]
         widest = max(cells.width(one_line(item.label)) for item in shown)
@@ -165,18 +168,18 @@ class Listing:
         spans = [Span(one_line(text), role) for text, role in item.about if text] if item else []
         return [row for span in spans for row in wrap((span,), width)]
 
-    def _head(self, width: int) -> Line:
+    def _head(self, width: int, seen: Sequence[Span]) -> Line:
         """The tabs with what they hold; in less room without, then only the one that is seen."""
         title = Span(one_line(self.title), "text:b")
-        filter = Span(f"  {one_line(self._filter)}", "accent") if self._filter else Span("")
+        more = [*seen, *(searched(self._filter) if self._filter else ())]
         if len(self._tabs) < 2:
-            return line(title, filter)
+            return line(title, *more)
         place = f" {self._tab + 1}/{len(self._tabs)}"
         alone = [Span("  "), Span(self.tab, "accent:b"), Span(place, "faint")]
-        room = width - cells.width(title.text) - cells.width(filter.text)
+        room = width - cells.width(title.text) - sum(cells.width(span.text) for span in more)
         ways = (self._tab_row(counted=True), self._tab_row(counted=False))
         fits = (way for way in ways if sum(cells.width(span.text) for span in way) <= room)
-        return line(title, *next(fits, alone), filter)
+        return line(title, *next(fits, alone), *more)
 
     def _tab_row(self, *, counted: bool) -> list[Span]:
         row: list[Span] = []

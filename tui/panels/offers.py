@@ -22,7 +22,7 @@ from gatewright.agent.commands.outcome import (
     Say,
     Secret,
 )
-from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, WorkflowsPanel
 from gatewright.tools.blocks import Block, Text
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
@@ -60,9 +60,13 @@ def open_offer(offer: Offer, screen: Reach) -> bool:  # noqa: C901  one kind eac
         case RulesPanel(book=book, tab=tab):
             screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
         case ConfigPanel() as panel:
-            themes = [(p.name, p.summary) for p in screen.look.palettes.values()]
+            themes = screen.themed.offered
             follow = partial(_take_up, panel, screen)
             screen.show_panel(lambda sheet: ConfigView(sheet, panel, themes, follow).listing)
+        case WorkflowsPanel():
+            from gatewright.tui.workflows.panel import open_workflows  # noqa: PLC0415  lazy: few look
+
+            open_workflows(offer, screen)
         case DoctorPanel(checks=checks):
             screen.show_panel(lambda sheet: ChecksView(sheet, checks))
         case _:
@@ -121,7 +125,7 @@ def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
     def pick(choice: Choice) -> None:
         row = rows[choice.insert]
         at = _at(offer, rows.values(), row)
-        screen.talk.spawn(_read(offer, screen, row, at, offer.read))
+        screen.talk.spawn(partial(_read, offer, screen, row, at, offer.read))
 
     def act(run: Callable[[str], Awaitable[Outcome]], choice: Choice) -> None:
         if row := rows.get(choice.insert):
@@ -129,7 +133,8 @@ def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
 
     def look(read: Reads, choice: Choice) -> None:
         if row := rows.get(choice.insert):
-            screen.talk.spawn(_read(offer, screen, row, _at(offer, rows.values(), row), read))
+            at = _at(offer, rows.values(), row)
+            screen.talk.spawn(partial(_read, offer, screen, row, at, read))
 
     return Picking(
         offer.title,

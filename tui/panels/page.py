@@ -43,6 +43,10 @@ class PageView:
             return False
         return True
 
+    def change(self, title: str, blocks: Sequence[Block]) -> None:
+        """Other things to look at, from the same row on."""
+        self._title, self._blocks, self._width = one_line(title), blocks, 0
+
     def _scroll(self, first: int) -> None:
         self._first = max(0, min(first, len(self._rows) - self._shown))
 

@@ -6,7 +6,8 @@ Taking something away asks nothing: Ctrl+Z puts it back as it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.panels import Done, FolderRow, RuleRow, Undo
@@ -26,6 +27,12 @@ if TYPE_CHECKING:  # the core: the screen is there before it
 BEHAVIORS = ("allow", "ask", "deny")
 FOLDERS, PAST = "directories", "recent"
 TABS = (*BEHAVIORS, FOLDERS, PAST)
+JUDGED = "classifier"
+ENTRUSTED = {
+    "": "What you say to the agent",
+    "environment": "What is trusted (autoMode.environment, your settings)",
+    "allow": "What may run (autoMode.allow, your settings)",
+}
 ADD = "add"
 REMOVE = "remove"
 TITLES = {"allow": "A rule that allows", "ask": "A rule that asks", "deny": "A rule that denies"}
@@ -42,6 +49,7 @@ class RulesView:
         self._sheet = sheet
         self._book = book
         self._undo: Undo | None = None
+        self._past: dict[object, Decided] = {}
         self.listing = Listing(
             "Permissions",
             self._load,
@@ -54,14 +62,43 @@ class RulesView:
     def _acts(self) -> Sequence[Act]:
         removes = Act(("ctrl+d", "delete"), "removes", self._remove)
         undoes = Act(("ctrl+z",), "undoes", self._undone)
-        acts = () if self.listing.tab == PAST else (removes,)
+        acts = self._on_refused() if self.listing.tab == PAST else (removes,)
         return (*acts, undoes) if self._undo else acts
+
+    def _on_refused(self) -> tuple[Act, ...]:
+        """What can be done about a call that a judge refused, or did not judge."""
+        row = self.listing.chosen()
+        past = self._past.get(row.of) if row is not None else None
+        if past is None or past.behavior != "deny" or past.by != JUDGED:
+            return ()
+        return (
+            Act(("ctrl+r",), "says it may run", partial(self._entrust, "")),
+            Act(("ctrl+e",), "trusts what it is about", partial(self._entrust, "environment")),
+            Act(("ctrl+a",), "allows such calls", partial(self._entrust, "allow")),
+        )
+
+    def _entrust(self, section: str, item: Item | None) -> None:
+        past = self._past.get(item.of) if item is not None else None
+        if past is None:
+            return
+        judged = self._book.judged
+        begun = f"You may run this: {past.target}" if not section else ""
+
+        async def take(text: str, shelf: Shelf | None) -> None:
+            del shelf
+            work = partial(judged.written, section, text) if section else partial(judged.said, text)
+            await self._done(work, leave=True)
+
+        wanted = Wanted(ENTRUSTED[section], begun, enters="stores" if section else "says it")
+        check = partial(judged.weighed, section=section)
+        self._sheet.push(Field(self._sheet, wanted, check, take))
 
     # what is shown
 
     def _load(self, tab: str) -> Sequence[Item]:
         if tab == PAST:
-            return [_past_item(past) for past in self._book.past()]
+            self._past = {past.serial: past for past in self._book.past()}
+            return [_past_item(past) for past in self._past.values()]
         if tab == FOLDERS:
             add = Item(ADD, "Open a directory\u2026", about=((OPENS, "dim"),), counts=False)
             return [add, *map(_folder_item, self._book.folders.rows())]
@@ -89,7 +126,7 @@ class RulesView:
 
             async def open_(text: str, shelf: Shelf | None) -> None:
                 assert shelf is not None
-                await self._done(folders.open(text, shelf, anyway=True), leave=True)
+                await self._done(partial(folders.open, text, shelf, anyway=True), leave=True)
 
             wanted = Wanted(
                 "Open a directory", shelves=folders.shelves(), complete=folders.complete
@@ -99,7 +136,7 @@ class RulesView:
 
             async def add(text: str, shelf: Shelf | None) -> None:
                 assert shelf is not None
-                await self._done(book.add(tab, text, shelf), leave=True)
+                await self._done(partial(book.add, tab, text, shelf), leave=True)
 
             wanted = Wanted(TITLES[tab], shelves=book.shelves())
             field = Field(self._sheet, wanted, lambda text: book.proposal(tab, text), add)
@@ -119,8 +156,9 @@ class RulesView:
 
         def chosen(item: Item) -> None:
             moves = item.of != REMOVE
-            work = self._book.move(row, item.of) if moves else self._book.remove(row)
-            self._sheet.work(self._done(work, leave=True))
+            book = self._book
+            work = partial(book.move, row, item.of) if moves else partial(book.remove, row)
+            self._sheet.work(partial(self._done, work, leave=True))
 
         self._sheet.push(Listing(f"{row.behavior} {row.text}", lambda _: items, chosen))
 
@@ -135,18 +173,19 @@ class RulesView:
     def _remove(self, item: Item | None) -> None:
         match item.of if item is not None else None:
             case RuleRow() as row:
-                self._sheet.work(self._done(self._book.remove(row)))
+                self._sheet.work(partial(self._done, partial(self._book.remove, row)))
             case FolderRow() as folder:
-                self._sheet.work(self._done(self._book.folders.close(folder)))
+                close = partial(self._book.folders.close, folder)
+                self._sheet.work(partial(self._done, close))
             case _:
                 self._sheet.tell("There is nothing to remove in this row.", "dim")
 
     def _undone(self, item: Item | None) -> None:
         del item  # what was done last, wherever the cursor is
-        self._sheet.work(self._take_back())
+        self._sheet.work(self._take_back)
 
-    async def _done(self, work: Awaitable[Done], *, leave: bool = False) -> None:
-        done = await work
+    async def _done(self, work: Callable[[], Awaitable[Done]], *, leave: bool = False) -> None:
+        done = await work()
         self._undo = done.undo
         self.listing.reload()
         if leave:

@@ -7,9 +7,10 @@ meant for the draft.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from textual import events
 from textual.message import Message
@@ -21,6 +22,7 @@ from gatewright.tui.line import BLANK, Line, Span, clip, indent, line, wrap
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.style.look import Look
+from gatewright.tui.work import Spawn, Work
 
 ROOM = 22  # rows at most, however high the terminal is
 SHOWN = "sheet-open"  # for style sheets: a low screen has no row for anything else
@@ -64,7 +66,7 @@ class Sheet(Rows, can_focus=True):
         self,
         look: Look,
         *,
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        spawn: Spawn,
         clock: Callable[[], float] = time.monotonic,
         id: str | None = None,
     ) -> None:
@@ -125,13 +127,13 @@ class Sheet(Rows, can_focus=True):
         self._told = Span(one_line(text), role)
         self.refresh_rows()
 
-    def work(self, doing: Coroutine[Any, Any, None]) -> None:
+    def work(self, doing: Work) -> None:
         """Do something that takes a moment; what goes wrong is told in the panel."""
-        self._spawn(self._work(doing))
+        self._spawn(partial(self._work, doing))
 
-    async def _work(self, doing: Coroutine[Any, Any, None]) -> None:
+    async def _work(self, doing: Work) -> None:
         try:
-            await doing
+            await doing()
         except GatewrightError as error:
             self.tell(str(error), "warning")
         self.refresh_rows()
@@ -172,7 +174,8 @@ class Sheet(Rows, can_focus=True):
         view = self._views[-1]
         foot = self._foot(view, inner)
         if self._told.text:
-            foot = [*wrap((self._told,), inner)[:2], *foot]
+            told = 2 if room < LOW else 3  # a path may take a row and a half of what it says
+            foot = [*wrap((self._told,), inner)[:told], *foot]
         gap = [] if room < LOW else [BLANK]
         body = view.lines(inner, max(2, room - len(foot) - len(gap)))
         bar = Span("\u258e ", "accent")

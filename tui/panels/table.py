@@ -13,6 +13,7 @@ from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, clip, line
 from gatewright.tui.panels.listing import STEPS, TURNS
+from gatewright.tui.panels.search import nothing, place, searched
 from gatewright.tui.panels.sheet import LOW, Press, Sheet
 from gatewright.tui.prompt.match import best
 from gatewright.tui.sanitize import one_line
@@ -63,6 +64,8 @@ class TableView:
     def keys(self) -> Sequence[str]:
         if self._typing:
             return ("type to search", "enter goes on", "ctrl+u empties")
+        if not self._every:
+            return ()
         acts = (f"{act.key} {act.label}" for act in self._offer.acts)
         tabs = ("tab next kind",) if len(self._tabs()) > 1 else ()
         return ("enter opens", *acts, "s sorts", "/ searches", *tabs)
@@ -83,6 +86,8 @@ class TableView:
             self._open(rows[self._at])  # what is only read may be opened by a key typed ahead
         elif key == "slash":
             self._typing = True
+        elif key == "ctrl+u" and self._filter:
+            self._filter = ""
         elif character == "s" or (character == "t" and not self._does("t")):
             self._sort = (self._sort + 2) % (len(self._offer.columns) + 1) - 1
         elif act := next((act for act in self._offer.acts if act.key in (key, character)), None):
@@ -118,7 +123,7 @@ class TableView:
             self._sure = act.key
             self._sheet.tell(f"{act.key} again {act.label}", "warning")
             return
-        self._sheet.work(self._did(act.run, rows[self._at].id))
+        self._sheet.work(partial(self._did, act.run, rows[self._at].id))
 
     async def _did(self, run: Callable[[str], Awaitable[Outcome]], row: str) -> None:
         async def acted() -> Outcome:
@@ -133,7 +138,7 @@ class TableView:
         if row.agent:
             self._screen.look_into(row.agent)
         else:
-            self._sheet.work(self._read(row.id))
+            self._sheet.work(partial(self._read, row.id))
 
     async def _read(self, row: str) -> None:
         blocks = await self._offer.read(row)
@@ -173,31 +178,54 @@ class TableView:
         first = max(0, min(self._at - room // 2, len(rows) - room))
         shown = rows[first : first + room]
         if not shown:
-            return [self._head(rows), *gap, line(Span("Nothing here.", "dim"))]
-        widths = _widths(self._offer.columns, shown, width - 2)
-        made = [_row(row, widths, here=first + n == self._at) for n, row in enumerate(shown)]
-        return [self._head(rows), *gap, self._titles(widths), *(clip(row, width) for row in made)]
+            return [self._head(rows, 0), *gap, nothing(self._filter)]
+        widths = widths_of(self._offer.columns, shown, width - 2)
+        right = figures_of(self._offer.columns, shown)
+        made = [
+            row_line(row, widths, right, here=first + n == self._at) for n, row in enumerate(shown)
+        ]
+        titles = titles_of(self._offer.columns, widths, right, sorted_by=self._sort)
+        return [self._head(rows, len(shown)), *gap, titles, *(clip(row, width) for row in made)]
 
-    def _head(self, rows: Sequence[Choice]) -> Line:
+    def _head(self, rows: Sequence[Choice], shown: int) -> Line:
         spans = [Span(one_line(self._offer.title), "text:b")]
         tabs = self._tabs()
         for number, tab in enumerate(tabs if len(tabs) > 1 else ()):
             here = number == self._tab
             spans += [Span("   "), Span(one_line(tab), "accent:b" if here else "dim")]
-        spans.append(Span(f"   {len(rows)}", "faint"))
+        spans += place(self._at, len(rows), shown) or [Span(f"   {len(rows)}", "faint")]
         if self._typing or self._filter:
-            spans.append(Span(f"   /{one_line(self._filter)}", "accent"))
-            spans.append(Span("\u258f" if self._typing else "", "accent"))
+            spans += searched(self._filter, typing=self._typing)
         return line(*spans)
 
-    def _titles(self, widths: Sequence[int]) -> Line:
-        spans: list[Span | str] = ["  "]
-        for number, (title, width) in enumerate(zip(self._offer.columns, widths, strict=True)):
-            mark = "\u25be" if number == self._sort else ""
-            role = "accent" if mark else "faint"
-            if width:
-                spans += [Span(cells.pad(cells.fit(title + mark, width), width), role), GAP]
-        return line(*spans)
+
+def figures_of(columns: Sequence[str], rows: Sequence[Choice]) -> frozenset[int]:
+    """The columns of numbers, which end below each other; the last two hold words."""
+    found: set[int] = set()
+    for number in range(len(columns) - 2):
+        cells_of = [cell for row in rows if (cell := _cell(row, number))]
+        if cells_of and all(cell.lstrip("$+-")[:1].isdigit() for cell in cells_of):
+            found.add(number)
+    return frozenset(found)
+
+
+def _aligned(text: str, width: int, *, right: bool) -> str:
+    shown = cells.fit(text, width)
+    gap = " " * max(0, width - cells.width(shown))
+    return gap + shown if right else shown + gap
+
+
+def titles_of(
+    columns: Sequence[str], widths: Sequence[int], right: frozenset[int], *, sorted_by: int = -1
+) -> Line:
+    """The head of the columns."""
+    spans: list[Span | str] = ["  "]
+    for number, (title, width) in enumerate(zip(columns, widths, strict=True)):
+        mark = "\u25be" if number == sorted_by else ""
+        role = "accent" if mark else "faint"
+        if width:
+            spans += [Span(_aligned(title + mark, width, right=number in right), role), GAP]
+    return line(*spans)
 
 
 def _said(words: str, row: Choice) -> Sequence[str]:
@@ -211,7 +239,7 @@ def _sorted_by(column: int, row: Choice) -> tuple[float, str]:
     return -number, row.cells[column].casefold() if column < len(row.cells) else ""
 
 
-def _widths(columns: Sequence[str], rows: Sequence[Choice], width: int) -> list[int]:
+def widths_of(columns: Sequence[str], rows: Sequence[Choice], width: int) -> list[int]:
     """The last two columns share what is left; in little room figures go first."""
     count = len(columns)
     wanted: list[int] = []
@@ -231,12 +259,12 @@ def _cell(row: Choice, number: int) -> str:
     return one_line(row.cells[number]) if number < len(row.cells) else ""
 
 
-def _row(row: Choice, widths: Sequence[int], *, here: bool) -> Line:
+def row_line(row: Choice, widths: Sequence[int], right: frozenset[int], *, here: bool) -> Line:
     prefix = "selected." if here else ""
     spans = [Span("\u25b8 " if here else "  ", f"{prefix}accent")]
     for number, width in enumerate(widths):
         if width:
-            text = cells.pad(cells.fit(_cell(row, number), width), width)
+            text = _aligned(_cell(row, number), width, right=number in right)
             named = number == len(widths) - 2
             spans.append(Span(text, ("selected" if here else "text") if named else f"{prefix}dim"))
             spans.append(Span(GAP, "selected" if here else "text"))

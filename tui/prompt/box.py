@@ -15,10 +15,11 @@ from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import TextArea
 
 from gatewright.tui.early.frame import HINT
+from gatewright.tui.prompt.afterwards import Afterwards
 from gatewright.tui.prompt.history import History
+from gatewright.tui.prompt.keyword import KeywordArea
 from gatewright.tui.prompt.kill import CUTTING, Cuts
 from gatewright.tui.prompt.paste import Chips, normal, seen
 from gatewright.tui.prompt.vim.machine import Machine
@@ -47,7 +48,7 @@ OTHERS = 5  # rows of a small screen that are not the prompt's: status line, que
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 
-class Box(TextArea):
+class Box(KeywordArea):
     """Reports what the screen has to act on as messages; knows no session."""
 
     FOCUS_ON_CLICK = False  # what is open above keeps the keys
@@ -91,6 +92,8 @@ class Box(TextArea):
         self.menu_open = False
         self.waiting = False  # for a call that may be sent to the background
         self.queued = False  # something sent was not taken up yet
+        self._recalled = ""  # what the history put here last
+        self.edits = 0
         self._last_key = 0.0
         self._startled = 0.0  # until then, unless somebody types
         self._most = MOST_ROWS
@@ -98,6 +101,7 @@ class Box(TextArea):
         self.vim: Machine | None = None  # None: vim keys are off
         self.inserting = True
         self._actions = self._key_actions()
+        self.afterwards = Afterwards()
         self.told: Callable[[Box.Submitted | Box.Pressed], None] | None = None
 
     def _say(self, message: Box.Submitted | Box.Pressed) -> None:
@@ -147,7 +151,10 @@ class Box(TextArea):
         elif key == "enter":
             event.stop()
             event.prevent_default()
-            self._enter(in_burst=gap < BURST)
+            if gap < BURST:  # also with a menu: what was typed last may have closed it by then
+                self._held = self.set_timer(SETTLE, self._release)
+            else:
+                await self.afterwards.sending(self._entered)
         elif key in NEWLINES:
             event.stop()
             event.prevent_default()
@@ -235,15 +242,9 @@ class Box(TextArea):
         self.vim = Machine() if on else None
         self._set_inserting(on=True)
 
-    def _enter(self, *, in_burst: bool) -> None:
-        if in_burst:  # also with a menu: what was typed last may have closed it by then
-            self._held = self.set_timer(SETTLE, self._release)
-        else:
-            self._entered()
-
-    def _release(self) -> None:
+    async def _release(self) -> None:
         self._held = None
-        self._entered()
+        await self.afterwards.sending(self._entered)
 
     def _entered(self) -> None:
         if self.menu_open:
@@ -272,7 +273,7 @@ class Box(TextArea):
             return True
         if key in ("up", "down", "ctrl+p", "ctrl+n"):
             return self._vertical(key in ("up", "ctrl+p"))
-        if key == "backspace" and self._delete_chip():
+        if key == "backspace" and (self._delete_chip() or self.behind_keyword()):
             return True
         if key in SCREEN_KEYS:
             self._say(self.Pressed(self, key))
@@ -327,16 +328,25 @@ class Box(TextArea):
         if up and self.queued:
             self._say(self.Pressed(self, "up"))
             return True
+        if not self.recalled:
+            self.history_.leave()
         found = self.history_.older(self.text) if up else self.history_.newer()
         if found is not None:
             self.put(found)
+            self._recalled = self.text
         elif not up and not self.text:
             self._say(self.Pressed(self, "down"))
         return True
 
+    @property
+    def recalled(self) -> bool:
+        """It shows an entry of the history as it was sent."""
+        return self.history_.walking and self.text == self._recalled
+
     def edit(self, edit: Edit) -> EditResult:
         """Whatever comes in, by a paste, from a file name or an earlier message, is harmless."""
         edit.text = seen(edit.text)
+        self.edits += 1
         return super().edit(edit)
 
     def add(self, text: str, key: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.registry import Mention
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from gatewright.tui.app import AgentApp  # files are listed there
 
 
+NO_MESSAGE = ("", "/", "!", "#")  # what a draft begins with that goes to no model
+
+
 class Desk:
     """Keeps menu and prompt together; the screen forwards keys."""
 
@@ -45,13 +49,14 @@ class Desk:
         self._mentions: Sequence[Mention] = ()  # what servers offered last
         self._names = LookingUp(talk.mentions, talk.spawn, self._looked_up)
         self._stashed = ""
+        self._writing = False  # a message, which the session knows of
         self._looked = False  # for commands that are new, since the menu opened
         self._offering = (
             ""  # the kind of word that is offered something, until the person closes it
         )
 
     def begin(self) -> None:
-        """The session is there: list the files before they are asked for."""
+        """The session answers: list the files before they are asked for, and offer what fits."""
         self._files.refresh_files()
         self.complete()
 
@@ -63,13 +68,16 @@ class Desk:
         except OSError as error:
             self._talk.note(f"The picture cannot be sent: {error}", "error")
             return
-        self.close_menu()
         whole = chips.unfold(text)
+        self._talk.send(whole, attached, self._box.keyword.typed(text))
+        self._box.afterwards.then(partial(self._sent, whole))
+
+    def _sent(self, whole: str) -> None:
+        self.close_menu()
         self._box.put("")
-        chips.trim()
+        self._box.chips.trim()
         self._box.history_.project = str(self._files.folder())
         self._box.history_.add(whole)
-        self._talk.send(whole, attached, text)
 
     def take_back(self) -> bool:
         """What waits to be taken up is the draft again, with its pictures."""
@@ -77,6 +85,7 @@ class Desk:
 
     def put_back(self, *texts: str) -> None:
         """The draft again, before what was typed since."""
+        self._box.afterwards.settle()
         draft = [self._box.text] if self._box.text.strip() else []
         self._box.put("\n".join([*texts, *draft]))
 
@@ -99,8 +108,10 @@ class Desk:
 
     def complete(self, *, offer: bool = True) -> None:
         """Offer what fits the word at the cursor; nothing while the keys are somebody else's."""
+        self._tell_typing()
         row, column = self._box.cursor_location
         self._word = word_at(self._box.document.get_line(row), column, row)
+        offer = offer and not self._box.recalled  # else Up and Down would be the menu's
         kind = self._offering = self._word.kind if offer else ""
         if kind != "file":
             self._names.drop()
@@ -109,7 +120,7 @@ class Desk:
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
                 if not self._looked:
                     self._looked = True
-                    self._talk.spawn(self._look_again())
+                    self._talk.spawn(self._look_again)
             case "file":
                 self._files.refresh_files()
                 self._offer_names()
@@ -119,6 +130,13 @@ class Desk:
         self._looked = self._looked and kind == "command"
         self._box.menu_open = self._menu.open
         self._list_attached(row, column)
+
+    def _tell_typing(self) -> None:
+        """Once for each message: what is no message needs nothing made ready."""
+        writing = self._box.text.lstrip()[:1] not in NO_MESSAGE
+        if writing and not self._writing:
+            self._talk.typing()
+        self._writing = writing and self._talk.session is not None
 
     async def _look_again(self) -> None:
         """Files of skills may be others by now: the menu gets them, no key waits.

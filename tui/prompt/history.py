@@ -120,6 +120,11 @@ class History:
             return self._draft
         return self._entries[self._at]
 
+    @property
+    def walking(self) -> bool:
+        """An entry is shown, and not the draft."""
+        return self._at is not None
+
     def leave(self) -> None:
         """The text was edited: it is the draft now."""
         self._at = None

@@ -5,10 +5,10 @@ What is typed meanwhile is asked next, the newest alone; no key waits for an ans
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
 
 from gatewright.agent.commands.registry import Mention
+from gatewright.tui.work import Spawn
 
 Ask = Callable[[str], Awaitable[Sequence[Mention]]]
 
@@ -19,7 +19,7 @@ class LookingUp:
     def __init__(
         self,
         ask: Ask,
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        spawn: Spawn,
         show: Callable[[Sequence[Mention]], None],
     ) -> None:
         self._ask, self._spawn, self._show = ask, spawn, show
@@ -31,7 +31,7 @@ class LookingUp:
             self._wanted = begun
             if not self._busy:
                 self._busy = True
-                self._spawn(self._answer())
+                self._spawn(self._answer)
 
     def drop(self) -> None:
         """Nobody wants to know any more."""

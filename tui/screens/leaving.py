@@ -26,6 +26,7 @@ class WayOut:
         self._clock = clock
         self._leaving = False
         self._escaped = 0.0
+        self._edits = 0  # of the prompt when a key was pressed that means more the second time
 
     def stay(self) -> None:
         """A second Ctrl+C comes too late to leave."""
@@ -35,8 +36,15 @@ class WayOut:
         """A second Esc is a first one again."""
         self._escaped = 0.0
 
+    def _typed_since(self) -> bool:
+        """At once, whenever the screen hears of it: keys may come faster."""
+        before, self._edits = self._edits, self._repl.box.edits
+        return before != self._edits
+
     def escape(self) -> None:
         repl = self._repl
+        if self._typed_since():
+            self._escaped = 0.0
         if repl.sheet.open:  # somebody clicked into the prompt meanwhile
             repl.sheet.close()
         elif repl.front.has_selection:
@@ -64,6 +72,8 @@ class WayOut:
     def cancel(self) -> None:
         """Ctrl+C: copy what is selected, stop what runs, empty the prompt, at last leave."""
         repl = self._repl
+        if self._typed_since():
+            self._leaving = False
         if selected := repl.front.selected_text():
             repl.copy(selected)
             repl.front.clear_selection()
@@ -73,6 +83,7 @@ class WayOut:
             self._leaving = False
         elif repl.box.text:
             repl.box.history_.add(repl.box.chips.unfold(repl.box.take()))
+            self._typed_since()
         elif self._leaving:
             self._talk.leave()
         else:

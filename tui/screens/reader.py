@@ -30,9 +30,10 @@ from gatewright.tui.transcript.items import (
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.transcript.window import START, Place
 
-HINT = "/ search  q closes  n next  N previous  v editor"  # what matters most is not cut off
+HINT = "/ searches  esc closes  up down scroll  v opens an editor"  # what matters most comes first
 ABOVE = 3  # rows above the one to begin with
-HITS = "n next  N previous  q closes"
+MORE = "more below  end"  # nothing comes that could be followed
+HITS = "n next  N previous  esc closes"
 
 
 def source(item: Item) -> str:
@@ -103,6 +104,7 @@ class Reader(Screen[None]):
         self._edit = edit
         self.transcript = Transcript(look)
         self.transcript.records.open_all = True
+        self.transcript.back = MORE
         self.foot = Foot(look)
         self._closed = False
         self._query = ""

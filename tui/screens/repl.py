@@ -17,9 +17,9 @@ from gatewright.tools.system.gitfiles import branch_of
 from gatewright.tui.agents.strip import Strip
 from gatewright.tui.agents.watching import Watching
 from gatewright.tui.apply import apply
+from gatewright.tui.ask import messages as said
 from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
-from gatewright.tui.ask.ways import ShowWhole, StopAsking, ToldDraft, WantsText
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
 from gatewright.tui.early.frame import MARK
@@ -36,6 +36,8 @@ from gatewright.tui.rows import Drawn, Rows
 from gatewright.tui.screens.leaving import WayOut
 from gatewright.tui.screens.patient import Patient
 from gatewright.tui.screens.reader import Reader
+from gatewright.tui.screens.room import LOW, fit_lists
+from gatewright.tui.screens.welcome import Welcome
 from gatewright.tui.secret import SecretField
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Change, View
@@ -44,14 +46,12 @@ from gatewright.tui.status.status import Status
 from gatewright.tui.status.steps import Steps
 from gatewright.tui.status.waiting import Queued, queued_rows
 from gatewright.tui.style.look import Look
-from gatewright.tui.transcript.greeting import greeting
 from gatewright.tui.transcript.items import Item
 from gatewright.tui.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from gatewright.tui.app import AgentApp  # it makes this
 
-READING = 0.1  # seconds between two looks at what is being read
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 
 
@@ -82,9 +82,8 @@ class Repl(Patient, inherit_bindings=False):
         self._host = host
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
-        self.transcript.greeting = lambda width: greeting(
-            host.folder(), width, talk.answering, talk.instructions
-        )
+        self.welcome = Welcome(self, talk, host)
+        self.transcript.greeting = self.welcome.rows
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.steps = Steps(look, id="steps")
         self.agents = Strip(look, now=now, clock=monotonic, id="agents")
@@ -98,6 +97,8 @@ class Repl(Patient, inherit_bindings=False):
         self.menu = Menu(look, id="menu")
         self.attached = Drawn[tuple[Attachment, ...]](look, attached_rows, (), id="attached")
         self.box = Box(id="box")
+        self.box.keyword.style = lambda: look.style("accent")
+        self.box.keyword.there = lambda: talk.commands().find("workflows") is not None
         self.reply = Box("say it, or esc goes back", id="reply")
         self.box.told = self.reply.told = self.on_box_pressed
         self.status = Status(look, id="status")
@@ -161,9 +162,10 @@ class Repl(Patient, inherit_bindings=False):
         short = event.size.height < SHORT
         self.set_class(short, "short")
         self.set_class(event.size.height < TINY, "tiny")
+        self.set_class(event.size.height < LOW, "low")
         self.box.fit(event.size.height)
         self.reply.fit(event.size.height)
-        self.sheet.room = event.size.height - (3 if short else 10)
+        fit_lists(self)
         self.asking.fit()
 
     def repaint(self) -> None:
@@ -177,14 +179,7 @@ class Repl(Patient, inherit_bindings=False):
     def join(self, known: Commands) -> None:
         """The session is there: its commands, and ours among them."""
         known.add(always(*screen_commands(self.reach)))
-        if self._talk.instructions is None:
-            self.reach.every(READING, self._greets)
-        self.desk.begin()
-
-    def _greets(self) -> bool:
-        """Which files the model is told is known a moment after the session is there."""
-        self.transcript.sync()
-        return self._talk.instructions is None and self.transcript.records.only_notes()
+        self.welcome.begin()
 
     def show(self, view: View, changes: Sequence[Change]) -> None:
         """Bring everything up to a new view."""
@@ -194,6 +189,7 @@ class Repl(Patient, inherit_bindings=False):
         self.agents.show(view)
         self.watching.update(view)
         self.box.waiting = bool(view.tools)
+        fit_lists(self)
         if before.asks != view.asks:
             self.asking.show()
         elif view.asks:
@@ -226,28 +222,31 @@ class Repl(Patient, inherit_bindings=False):
         """Something covered the screen: a question below it is seen only now."""
         self.panel.seen()
 
-    def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
+    def on_answer_given(self, message: said.AnswerGiven) -> None:
         self.asking.answered(message.pending, message.answer)
 
-    def on_told_draft(self, message: ToldDraft) -> None:
+    def on_told_draft(self, message: said.ToldDraft) -> None:
         self.asking.told(message.pending)
 
-    def on_stop_asking(self, message: StopAsking) -> None:
+    def on_stop_asking(self, message: said.StopAsking) -> None:
         self.asking.stopped(message.pending)
 
-    def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
+    def on_typed_draft(self, message: said.TypedDraft) -> None:
         self.box.add(message.text, message.key)
 
-    def on_ask_panel_unclear(self, message: AskPanel.Unclear) -> None:
+    def on_key_unclear(self, message: said.KeyUnclear) -> None:
         self.tell(message.hint)
 
-    def on_ask_panel_passed(self, message: AskPanel.Passed) -> None:
+    def on_key_passed(self, message: said.KeyPassed) -> None:
         self._keys[message.key]()
 
-    def on_show_whole(self, message: ShowWhole) -> None:
+    def on_show_whole(self, message: said.ShowWhole) -> None:
         self.asking.show_whole(message.pending)
 
-    def on_wants_text(self, message: WantsText) -> None:
+    def on_weigh_rules(self, message: said.WeighRules) -> None:
+        self.asking.weigh(message.pending, message.rules)
+
+    def on_wants_text(self, message: said.WantsText) -> None:
         self.asking.open_reply(message.pending)
 
     # the prompt
@@ -256,8 +255,8 @@ class Repl(Patient, inherit_bindings=False):
         if message.box is self.reply:
             self.asking.replied(message.text)
             return
-        self.front.follow()
         self.desk.send(message.text)
+        self.box.afterwards.then(self.front.follow)
 
     def on_box_pressed(self, message: Box.Pressed | Box.Submitted) -> None:
         if isinstance(message, Box.Submitted):
@@ -283,6 +282,7 @@ class Repl(Patient, inherit_bindings=False):
         self.way_out.other_key()
         self.panel.draft_changed()
         self.asking.fit()
+        fit_lists(self)
         self.desk.complete(offer=not self.view.asks)
 
     # keys of the screen
@@ -312,6 +312,8 @@ class Repl(Patient, inherit_bindings=False):
         self.front.open_more()
 
     def action_redraw(self) -> None:
+        if self._terminal is not None:
+            self._terminal.canvas.forget()
         self.refresh(repaint=True, layout=True)
 
     def action_read(self) -> None:

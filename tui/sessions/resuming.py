@@ -20,11 +20,22 @@ OpenSession: TypeAlias = "Callable[[], Awaitable[SessionClient]]"
 Others: TypeAlias = "Callable[[Switch], Awaitable[SessionClient]]"
 
 
+class Last(msgspec.Struct, frozen=True):
+    """The session that was used last; without a title there was none."""
+
+    title: str = ""
+    age: str = ""
+
+
+async def no_last() -> Last:
+    return Last()
+
+
 class Resuming(msgspec.Struct, frozen=True):
     """`sessions` lists them; `going_on` with no id begins anew.
 
     `picks`: the person picks the session first. `others` opens further ones. `prompt` is what the
-    person said first, in whichever it becomes.
+    person said first, in whichever it becomes. `last` looks up what was used last here.
     """
 
     sessions: Callable[[], Awaitable[Sequence[Choice]]]
@@ -32,6 +43,7 @@ class Resuming(msgspec.Struct, frozen=True):
     picks: bool = True
     others: Others | None = None
     prompt: str = ""
+    last: Callable[[], Awaitable[Last]] = no_last
 
 
 async def chosen(rows: Sequence[Choice], screen: Reach) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Switch
@@ -47,6 +48,7 @@ class Switching:
             self.shown = session
             self._events = self._screen.enter(session)
             self._talk.begin(session)
+            self._screen.repl.desk.begin()
             await self._screen.follow(self._events)
             if self._ended:
                 return
@@ -69,7 +71,7 @@ class Switching:
 
         def pick(choice: Choice) -> None:
             if choice.insert:
-                self._screen.spawn(self.go(to))
+                self._screen.spawn(partial(self.go, to))
 
         return Picking(f"{what} here and would be stopped", choices, pick)
 
@@ -77,14 +79,14 @@ class Switching:
         """The program is to end, at once where nothing runs; asked for twice, it does."""
         running = self._running()
         if not running or self._asking:
-            self._screen.spawn(self._screen.leave())
+            self._screen.spawn(self._screen.leave)
             return
         choices = [Choice("", "Stay here"), Choice("go", "Leave and stop what runs")]
 
         def pick(choice: Choice) -> None:
             self._asking = False
             if choice.insert:
-                self._screen.spawn(self._screen.leave())
+                self._screen.spawn(self._screen.leave)
 
         def stay() -> None:
             self._asking = False

@@ -17,20 +17,26 @@ from gatewright.tui.transcript.figures import count, money
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable
 SHORT = 18  # where there is no room for more
+AUTO = "auto"
+STANDS = {"paused": "paused", "down": "judge down"}
 OWN_ROWS = 3  # of the person's own command
 ROOMY = 16  # rows of a screen that has room for more than one of them
 MAX_PADDING = 20
 # Where there is no room, in turn.
-GIVES_WAY = ("tokens", "cost", "tasks", "context", "hooks", "sandbox")
+GIVES_WAY = ("remark", "tokens", "cost", "tasks", "context", "hooks", "sandbox")
 STAYS = ("tasks", "hooks", "sandbox")  # beside a line of the person's own
 FULL = 80  # per cent of the window from which the number warns
 
 
 def left_parts(view: View, branch: str, part: int = PART) -> list[Span]:
     mode = view.mode or STARTING
-    parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
+    if view.auto and view.mode == AUTO:
+        mode = f"{mode} · {STANDS[view.auto]}"
+    parts = [Span(one_line(mode), f"mode.{view.mode}".replace(":", "") if view.mode else "faint")]
     if view.model:
         parts.append(Span(cells.fit_middle(one_line(view.model), part), "dim"))
+    if view.ultracode:
+        parts.append(Span("ultracode", "accent"))
     parts += _place(view)
     if branch:
         parts.append(Span(cells.fit_middle(one_line(branch), part), "faint"))
@@ -48,6 +54,8 @@ def right_parts(view: View) -> dict[str, Span]:
     parts: dict[str, Span] = {}
     if view.tasks:
         parts["tasks"] = Span(f"{len(view.tasks)} in background", "dim")
+    if view.remark:
+        parts["remark"] = Span(one_line(view.remark), "faint")
     tokens = view.usage.context
     if tokens:
         parts["tokens"] = Span(f"{count(tokens)} tokens", "faint")
@@ -77,8 +85,9 @@ def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> L
         tail = _joined(right.values())
         return _size(_joined([*names, *said])) + _size(tail) + (len(GAP) if tail else 0) > width
 
-    if over():
-        right.pop(GIVES_WAY[0], None)
+    for name in GIVES_WAY[:2]:
+        if over():
+            right.pop(name, None)
     if over():
         names = left_parts(view, branch, SHORT)
     while said and over() and len(names) > 1:
@@ -191,7 +200,7 @@ class Status(Rows):
 def _facts(view: View) -> tuple[object, ...]:
     """What a command would be told anew."""
     used = (view.usage, view.cost, view.context, view.window)
-    return (view.mode, view.model, view.title, view.cwd, view.busy, *used)
+    return (view.mode, view.auto, view.model, view.title, view.cwd, view.busy, *used)
 
 
 def _nothing() -> None:

@@ -7,14 +7,15 @@ something changed; it has five seconds. Nothing runs before somebody calls `chan
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 from gatewright.tools.system import processes
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.status.status import Status
+from gatewright.tui.work import Spawn
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import StatusSource
@@ -38,7 +39,7 @@ class Ports(NamedTuple):
 
     show: Callable[[str | None, int], None]
     tell: Callable[[str], None]
-    spawn: Callable[[Coroutine[Any, Any, None]], None]
+    spawn: Spawn
     size: Callable[[], tuple[int, int]]  # columns for the line, rows of the terminal
     folder: Callable[[], Path]
 
@@ -74,7 +75,7 @@ class StatusCommand:
             self._again = True
         else:
             self._working = True
-            self._ports.spawn(self._work())
+            self._ports.spawn(self._work)
 
     async def _work(self) -> None:
         try:

@@ -41,6 +41,11 @@ class Baud:
             return
         self._pace = SPEEDS.get(speed, 0) / BITS
 
+    @property
+    def slow(self) -> bool:
+        """It is known to be a slow line."""
+        return self._pace > 0.0
+
     def count(self, text: str) -> None:
         if self._pace:
             size = len(text.encode("utf-8", "replace"))

@@ -11,20 +11,26 @@ import enum
 import logging
 import os
 import selectors
+import signal
 import sys
 import threading
 from io import TextIOWrapper
 from typing import Any, cast
 
+from rich.console import RenderableType
 from textual import _ansi_sequences, screen
 from textual.app import App
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key, Paste
+from textual.events import Key, Paste, Resize
 from textual.message import Message
 
+from gatewright.tui.early.certain import asks
+from gatewright.tui.early.ground import Ground
 from gatewright.tui.early.prompt import ALTERNATE, Early
 from gatewright.tui.early.typed import Typed
 from gatewright.tui.terminal.baud import Baud
+from gatewright.tui.terminal.canvas import Canvas, erases
 from gatewright.tui.terminal.input import Input
 from gatewright.tui.terminal.wire import open_wire
 
@@ -58,6 +64,14 @@ def prepare() -> None:
         table.setdefault(sequence, keys)
 
 
+class GroundTold(Message, bubble=False):
+    """The terminal said whether it is light."""
+
+    def __init__(self, *, light: bool) -> None:
+        super().__init__()
+        self.light = light
+
+
 class Captured:
     """Descriptor 2 as a stream of log lines, until it is given back."""
 
@@ -84,6 +98,9 @@ class ScreenDriver(LinuxDriver):
     """Writes to the terminal by its own descriptor, whatever 1 and 2 are connected to."""
 
     early: Early | None = None  # who has the terminal before
+    _lent = False  # another program has the terminal; a signal may come before all else is set
+    _keeps_input = False
+    curious = False  # whether the terminal's background matters
 
     def __init__(
         self,
@@ -97,11 +114,12 @@ class ScreenDriver(LinuxDriver):
             app, debug=debug, mouse=mouse, size=size
         )
         self._own = own_terminal()
+        self._ground = Ground() if self.early is None else self.early.ground
         self._baud = Baud(self._own.fileno())
         self._wire = open_wire(self._own.fileno(), self._slow)
         self._file = cast("TextIOWrapper", self._wire) if self._wire else self._own
+        self.canvas = Canvas(erases=erases(os.environ))
         self._captured: Captured | None = None
-        self._lent = False
         self._early: list[Message] | None = []  # None: somebody has the keys
         self._turn = threading.Lock()  # keys come in a thread of their own
 
@@ -125,7 +143,9 @@ class ScreenDriver(LinuxDriver):
             while not self.exit_event.is_set():
                 messages = source.tick()
                 if selector.select(INPUT_WAIT):
-                    messages = source.feed(self._typed(self._read()))
+                    messages = source.feed(self._typed(self._heard(self._read())))
+                elif late := self._ground.pause():
+                    messages = source.feed(self._typed(late))
                 for message in messages:
                     self.process_message(message)
 
@@ -133,13 +153,37 @@ class ScreenDriver(LinuxDriver):
         """Without what is shown already, until somebody has the keys."""
         return data if self.early is None else self.early.take(data)
 
+    def _heard(self, data: bytes) -> bytes:
+        """Without what the terminal says of its background."""
+        before = self._ground.light
+        data = self._ground.take(data) if self.early is None else self.early.heard(data)
+        if self._ground.light != before:
+            self._tell_ground()
+        return data
+
+    def ask_ground(self) -> None:
+        """Ask once whether the terminal is light; it may answer whenever it likes."""
+        ready = self._writer_thread is not None and not self._baud.slow
+        if ready and not self._ground.asked and asks(os.environ):
+            self.write(self._ground.ask())
+
+    def _tell_ground(self) -> None:
+        if self._ground.light is not None:
+            super().process_message(GroundTold(light=self._ground.light))
+
     def process_message(self, message: Message) -> None:
         """Keys typed while the screen is being built wait, else the framework drops them."""
+        if isinstance(message, Resize):
+            self.canvas.forget()  # the terminal has put its rows elsewhere
         with self._turn:
             if self._early is None or not isinstance(message, (Key, Paste)):
                 super().process_message(message)
             elif len(self._early) < MAX_EARLY:
                 self._early.append(message)
+
+    def send_message(self, message: Message) -> None:
+        """As the framework's, without a task for each key."""
+        self._loop.call_soon_threadsafe(self._app.post_message, message)
 
     def listen(self) -> Typed | None:
         """Somebody has the focus: what was typed before comes first.
@@ -179,15 +223,35 @@ class ScreenDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(self._begin_again)
 
     def _begin_again(self) -> None:
+        """Without a moment in which the line is cooked, or what was typed is thrown away."""
+        before = self.attrs_before
+        if before is None:
+            return  # it has not begun
+        self.attrs_before, self._keeps_input = None, True
         self.suspend_application_mode()
+        self.attrs_before, self._keeps_input = before, False
         self._must_signal_resume = True
         self.resume_application_mode()
+        self.attrs_before = before
+
+    def disable_input(self) -> None:
+        """As the framework's, which throws away what was typed and not yet read."""
+        if not self._keeps_input:
+            super().disable_input()
+            return
+        signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+        self._disable_mouse_support()
+        self.exit_event.set()
+        if self._key_thread is not None:
+            self._key_thread.join()
+        self.exit_event.clear()
 
     def resume_application_mode(self) -> None:
         self._lent = False
         super().resume_application_mode()
 
     def start_application_mode(self) -> None:
+        self.canvas.forget()
         if self._captured is None:
             self._captured = Captured()
         if self._wire is not None:
@@ -198,6 +262,9 @@ class ScreenDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if first and self.early is not None:
             self.attrs_before = self.early.before
+        if first and self.curious:
+            self._tell_ground()
+            self.ask_ground()
 
     def stop_application_mode(self) -> None:
         if self._wire is not None:
@@ -217,10 +284,12 @@ class ScreenDriver(LinuxDriver):
 
     def _slow(self, pace: float) -> None:
         """In the thread that writes: what was on its way is lost."""
+        self.canvas.forget()
         self._baud.measured(pace)
         self._loop.call_soon_threadsafe(self._paint_anew)
 
     def _paint_anew(self) -> None:
+        self.canvas.forget()
         self._app.screen.refresh(repaint=True, layout=True)
 
     @property
@@ -231,11 +300,22 @@ class ScreenDriver(LinuxDriver):
         return queued > 1 or self._baud.behind
 
 
-def adopting(given: Early | None) -> type[ScreenDriver]:
-    """A driver that goes on where the prompt of the first moments stops."""
+def on_canvas(driver: Driver | None, renderable: RenderableType | None) -> RenderableType | None:
+    """What is to be written of a frame, where it is known what stands there."""
+    if renderable is not None and isinstance(driver, ScreenDriver):
+        return driver.canvas.over(renderable)
+    return renderable
+
+
+def adopting(given: Early | None, *, asking: bool = False) -> type[ScreenDriver]:
+    """A driver that goes on where the prompt of the first moments stops.
+
+    `asking` is whether the terminal's background matters.
+    """
 
     class Adopting(ScreenDriver):
         early = given
+        curious = asking
 
     return Adopting
 

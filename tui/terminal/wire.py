@@ -21,7 +21,8 @@ NOTHING = 1.2  # seconds after which a line that takes nothing is not only inter
 SLOW = 20_000.0  # bytes per second below which what waits is thrown away
 SOON, LATE = 0.005, 0.05  # seconds between two tries, at first and later
 LAST = 20.0  # seconds in which the last bytes, which give the terminal back, may leave
-FRESH = b"\x18\x1b\\\x1b[0m"  # ends a sequence that was cut, and its look
+# Ends a sequence that was cut, its look, and what a paint sets for its own time.
+FRESH = b"\x18\x1b\\\x1b[0m\x1b[?7h\x1b[r"
 
 
 class Wire:

@@ -16,7 +16,10 @@ from gatewright.tui.agents.fold import call_ended
 from gatewright.tui.state import Appended, Change, Patched, Reduced, View
 from gatewright.tui.transcript.items import Looked, ToolRun, told
 
-Call: TypeAlias = ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished
+Call: TypeAlias = (
+    ev.ToolStarted | ev.CheckStarted | ev.Decided | ev.ToolProgressed | ev.ToolFinished
+)
+CHECKING = "Checking whether this is safe"
 MOST = 50  # calls of one record
 
 
@@ -24,6 +27,11 @@ def of_call(view: View, event: Call, at: float) -> Reduced:
     match event:
         case ev.ToolStarted():
             return _started(view, event, at)
+        case ev.CheckStarted(call_id=id):
+            known = view.tools.get(id)
+            return (view, ()) if known is None else _tailed(view, known, CHECKING)
+        case ev.Decided():
+            return _judged(view, event)
         case ev.ToolProgressed():
             known = view.tools.get(event.call_id)
             if known is None:
@@ -34,6 +42,17 @@ def of_call(view: View, event: Call, at: float) -> Reduced:
             return _running(view), shown
         case ev.ToolFinished():
             return _finished(view, event)
+
+
+def _judged(view: View, event: ev.Decided) -> Reduced:
+    """Whoever checked the call has come to an end."""
+    known = view.tools.get(event.call_id)
+    return _tailed(view, known, "") if known is not None and known.tail == CHECKING else (view, ())
+
+
+def _tailed(view: View, run: ToolRun, tail: str) -> Reduced:
+    told = replace(run, tail=tail)
+    return patched(replace(view, tools={**view.tools, run.call_id: told}), told)
 
 
 def _started(view: View, event: ev.ToolStarted, at: float) -> Reduced:

@@ -48,6 +48,7 @@ _TOLD: dict[Stop, tuple[str, str]] = {
     Stop.ABORTED_TOOLS: ("Interrupted. Say what to do instead.", "dim"),
     Stop.USER_REFUSED: ("Not run. Say what to do instead.", "dim"),
     Stop.HOOK_STOPPED: ("A hook stopped the turn.", "warning"),
+    Stop.AUTO_DENIED: ("Auto mode refused too much. Say what to do instead.", "warning"),
     Stop.TOOL_DEFERRED: ("A hook put the call off. Send anything to go on with it.", "warning"),
     Stop.TOOL_DEFERRED_UNAVAILABLE: ("The tool of the call that was put off is gone.", "error"),
     Stop.PROMPT_TOO_LONG: (

@@ -16,8 +16,13 @@ def count(tokens: int) -> str:
     if tokens < 1000:
         return str(tokens)
     if tokens < 1_000_000:
-        return f"{tokens / 1000:.1f}k" if tokens < 10_000 else f"{tokens // 1000}k"
+        return f"{tokens / 1000:.1f}k" if tokens < 9_950 else f"{_thousands(tokens)}k"
     return f"{tokens / 1_000_000:.1f}M"
+
+
+def _thousands(tokens: int) -> int:
+    """To the nearest, but never a thousand of them, which are a million."""
+    return min(999, (tokens + 500) // 1000)
 
 
 def money(dollars: float) -> str:

@@ -5,44 +5,73 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from gatewright.agent.version import VERSION
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.sessions.resuming import Last
 
 HINTS = ("/ commands", "@ files", "! shell", "? keys")
 GAP = "   "
 NAMED = 3  # instruction files
+LEAST = 20  # cells of a title worth its row
 NONE = "no instruction files: /init writes one"
-TRY = (
-    ("what does this project do?", "asks about what is here"),
-    ("/resume", "goes on with an earlier session"),
-)
+ASK = ("what does this project do?", "asks about what is here")
+RESUME = ("/resume", "goes on with an earlier session")
+FIRST = ("/help", "shows what there is")  # where there is no earlier one
+GOES_ON = "agent -c"
 
 
-def greeting(
-    folder: Path, width: int, answering: str = "", instructions: Sequence[str] | None = None
-) -> list[Line]:
-    """Indented as an answer is; hints that do not fit are left out from the end.
+class Facts(NamedTuple):
+    """`instructions` are the files that the model is told, `last` is the session used last here.
 
-    `instructions` are the files that the model is told; None while nobody knows, whose row waits.
+    None while nobody knows: the rows of both wait.
     """
+
+    answering: str = ""
+    instructions: Sequence[str] | None = None
+    last: Last | None = None
+
+
+def greeting(folder: Path, width: int, facts: Facts) -> list[Line]:
+    """Indented as an answer is; hints that do not fit are left out from the end."""
     place = cells.fit_middle(one_line(shortened(folder)), width - 2)
     hints = list(HINTS)
     while len(GAP.join(hints)) > width - 2:
         hints.pop()
-    facts = (one_line(answering), "" if instructions is None else _told(instructions))
+    known = "" if facts.instructions is None else _told(facts.instructions)
     rows: list[Line] = [
         line(Span("Gatewright", "text:b"), Span(f"  {VERSION}", "faint")),
         line(Span(place, "dim")),
-        *(row for fact in facts for row in wrap((Span(fact, "dim"),), width - 2)),
+        *_wrapped(one_line(facts.answering), width - 2),
+        *_wrapped(known, width - 2),
+        line(Span(_before(facts.last, width - 2), "dim")),
         BLANK,
-        *_tries(width - 2),
+        *_tries(width - 2, facts.last),
         BLANK,
         line(Span(GAP.join(hints), "faint")),
     ]
     return indent(rows, "  ")
+
+
+def _wrapped(fact: str, width: int) -> list[Line]:
+    return wrap((Span(fact, "dim"),), width)
+
+
+def _before(last: Last | None, width: int) -> str:
+    """`last: Mend the lease test, 2 h ago (agent -c)`, of which the title gives way first."""
+    if last is None:
+        return ""
+    if not last.title:
+        return "no earlier session here"
+    age = last.age if last.age == "now" else f"{last.age} ago"
+    for tail in (f", {age} ({GOES_ON})", f" ({GOES_ON})", ""):
+        room = width - len("last: ") - len(tail)
+        if room >= min(LEAST, cells.width(last.title)) or not tail:
+            return f"last: {cells.fit(one_line(last.title), room)}{tail}"
+    return ""
 
 
 def _told(files: Sequence[str]) -> str:
@@ -53,11 +82,12 @@ def _told(files: Sequence[str]) -> str:
     return f"{named} and {len(files) - NAMED} more" if len(files) > NAMED else named
 
 
-def _tries(width: int) -> list[Line]:
+def _tries(width: int, last: Last | None) -> list[Line]:
     """Two things to begin with, below each other."""
-    size = max(cells.width(text) for text, _ in TRY)
+    tries = (ASK, FIRST if last is not None and not last.title else RESUME)
+    size = max(cells.width(text) for text, _ in tries)
     rows: list[Line] = []
-    for text, does in TRY:
+    for text, does in tries:
         fits = size + len(GAP) + cells.width(does) + 2 <= width
         shown = cells.pad(text, size) + GAP if fits else cells.fit(text, width - 2)
         rows.append(

@@ -66,6 +66,7 @@ class Transcript(Widget, can_focus=False):
         self._opened = 0  # the record that was opened last
         self._lead = 0  # rows above the first one
         self.greeting: Callable[[int], list[Line]] | None = None
+        self.back = "end to follow"  # what the way back to the end is called
         self.find = ""  # text to mark, lower case
         self._anchor: Spot | None = None
         self._head: Spot | None = None
@@ -200,7 +201,7 @@ class Transcript(Widget, can_focus=False):
 
     def _pill(self, width: int) -> Strip:
         """How to get back to the end, and what is missed there."""
-        text = f" {self.unseen} new below  end " if self.unseen else " end to follow "
+        text = f" {self.unseen} new below  end " if self.unseen else f" {self.back} "
         size = min(len(text), width)
         role = "current" if self.unseen else "selected.dim"
         pill = self._look.strip(Line((Span(text, role),)), size)

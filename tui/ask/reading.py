@@ -1,0 +1,31 @@
+"""Which rows of a long question are seen, and how far the keys of reading move on."""
+
+from __future__ import annotations
+
+from gatewright.tui.ask.answer_keys import PAGES, SCROLLS
+from gatewright.tui.ask.question import UNREAD, Window
+
+
+class Reading:
+    def __init__(self) -> None:
+        self.scroll = UNREAD
+        self.cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
+        self._above = self._below = 0
+        self._page = 1
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of it is hidden."""
+        return not (self._above or self._below)
+
+    def turn(self, key: str) -> None:
+        self.move(SCROLLS[key] if key in SCROLLS else PAGES[key] * self._page)
+
+    def move(self, delta: int) -> None:
+        self.scroll = max(0, self._above + delta)
+
+    def drawn(self, shown: Window) -> None:
+        self._above, self._below, self.cut = shown.above, shown.below, shown.cut
+        if self.scroll != UNREAD:
+            self.scroll = shown.above
+        self._page = max(1, len(shown.rows) - 2)
