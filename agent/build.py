@@ -209,7 +209,10 @@ def _frame(
 
 def _enters(host: Host, path: str, spec: AgentSpec) -> None:
     """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
-    host.policy.view(path).keep(spec.mode, freed=spec.freed)
+    if spec.leads is not None:
+        host.policy.view(path).lead(spec.leads, spec.mode)
+    else:
+        host.policy.view(path).keep(spec.mode, freed=spec.freed)
     if spec.scope is not None:
         for problem in host.policy.scope(believed(spec.scope), path):
             host.warn(problem)

@@ -6,22 +6,21 @@ Run it from the repository's root: `python docs/agents_pictures.py`; a test says
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from docs.pictures import taken as pictures
+from docs.pictures import write
+
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.messages import TextPart
 from gatewright.tools.interact import Answer
 from tests.tui.agent_scenes import REPORT, agent, agents, path, said
 from tests.tui.scenes import tool
-from tests.tui.stage import Stage, stage
-
-FOLDER = Path(__file__).parent
-SIZE = (100, 30)
+from tests.tui.stage import Stage
 
 
 async def strip(s: Stage) -> None:
@@ -55,29 +54,9 @@ async def asks(s: Stage) -> None:
     await s.see("Stop general-purpose")
 
 
-PICTURES = {"strip": strip, "view": view, "asks": asks}
-
-
 async def taken() -> Mapping[str, str]:
-    """The pictures as they are now, by their files."""
-    made: dict[str, str] = {}
-    for name, play in PICTURES.items():
-        async with stage(size=SIZE) as s:
-            await play(s)
-            await s.settled()
-            svg = s.app.export_screenshot(title="agent")
-        svg = re.sub(r"terminal-\d+", "terminal", svg)
-        svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-        svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
-        svg = svg.replace("Fira Code", "DejaVu Sans Mono")
-        made[f"agents-{name}.svg"] = svg.replace("font-size: 20px", "font-size: 20.27px")
-    return made
-
-
-def main() -> None:
-    for name, svg in asyncio.run(taken()).items():
-        (FOLDER / name).write_text(svg, encoding="utf-8")
+    return await pictures({"agents-strip": strip, "agents-view": view, "agents-asks": asks})
 
 
 if __name__ == "__main__":
-    main()
+    write(asyncio.run(taken()))

@@ -6,6 +6,7 @@ broken now keeps what it said before, as long as the session lasts.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ class SkillBook:
         self._looked: dict[Place, Looked] = {}
         self._made: tuple[object, Skills] | None = None
         self._nested: tuple[str, ...] = ()
+        self._where: tuple[object, Sequence[Place]] | None = None  # for which ground
         self._passed: set[str] = set()  # directories that were looked at for nested places
         self._awake: set[Path] = set()  # files with `paths` that were met
         self._bodies: OrderedDict[str, str] = OrderedDict()
@@ -66,7 +68,7 @@ class SkillBook:
     def now(self) -> Skills:
         """As the files are at this moment: a stat each where nothing changed."""
         with self._lock:
-            places = list(places_of(self._ground(), self._nested))
+            places = self._places(self._ground())
             self._tops.clear()
             looks = {place: self._look(place) for place in places}
             key = tuple((place, id(looked)) for place, looked in looks.items())
@@ -74,6 +76,14 @@ class SkillBook:
             if self._made is None or self._made[0] != key:
                 self._made = (key, joined(looks))
             return self._made[1]
+
+    def _places(self, ground: Ground) -> Sequence[Place]:
+        """The same while nothing of the ground changed, nor where a link in it leads."""
+        roots = (ground.root, *(plugin.root for plugin in ground.plugins))
+        key = (ground, self._nested, tuple(map(os.path.realpath, roots)))
+        if self._where is None or self._where[0] != key:
+            self._where = (key, tuple(places_of(ground, self._nested)))
+        return self._where[1]
 
     def last(self) -> Skills:
         """As they were when somebody looked last."""
@@ -108,9 +118,12 @@ class SkillBook:
                     self._awake.add(skill.file)
             return bool(new) or len(self._awake) > before
 
-    def listed(self) -> tuple[Skill, ...]:
-        """Those that the model may be told of: invocable by it, not off, their files met."""
-        now, choices = self.now(), self._choices()
+    def listed(self, now: Skills | None = None) -> tuple[Skill, ...]:
+        """Those that the model may be told of: invocable by it, not off, their files met.
+
+        Of a look that somebody had already, where there is one.
+        """
+        now, choices = self.now() if now is None else now, self._choices()
         return tuple(skill for skill in now.every if self._listable(now, skill, choices))
 
     def show(self, skill: Skill) -> Show:

@@ -11,6 +11,7 @@ import pytest
 from tests.guards.sources import FOLDERS, ROOT
 
 MOST_BYTES = 1024 * 1024
+FETCHED = {".whl", ".tgz", ".jar"}
 INIT_REASON = (
     "a package __init__ costs imports and hides re-exports, and mcp/__init__.py or"
     " tests/mcp/__init__.py would shadow the MCP SDK: import from the module that defines the name"
@@ -66,8 +67,11 @@ def test_nothing_big_is_committed() -> None:
     if listed.returncode:
         pytest.skip("not a git checkout")
     paths = (ROOT / name for name in listed.stdout.split("\0") if name)
-    big = [str(path) for path in paths if path.is_file() and path.stat().st_size > MOST_BYTES]
+    found = [path for path in paths if path.is_file()]
+    big = [str(path) for path in found if path.stat().st_size > MOST_BYTES]
     assert big == []
+    fetched = [str(path) for path in found if path.suffix in FETCHED]
+    assert fetched == [], "packages come from a registry at the time they are installed"
 
 
 def test_the_sdk_is_not_shadowed() -> None:

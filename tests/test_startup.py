@@ -36,6 +36,7 @@ HEAVY = frozenset(
         "yaml",
         "wcmatch",
         "tree_sitter_bash",
+        "tree_sitter_javascript",
     }
 )
 REASON = "loads too early; import it in the function that needs it, with its price in a comment"

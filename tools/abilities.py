@@ -81,15 +81,21 @@ class Foreseeing(Protocol):
 
 
 @runtime_checkable
-class Paid(Protocol):
-    """A job that is an agent: its path, and what it used so far."""
+class Spending(Protocol):
+    """A job that pays: what it used so far."""
 
-    @property
-    def path(self) -> str: ...
     @property
     def tokens(self) -> int: ...
     @property
     def cost(self) -> float: ...
+
+
+@runtime_checkable
+class Paid(Spending, Protocol):
+    """A job that is an agent, with its path."""
+
+    @property
+    def path(self) -> str: ...
 
 
 @runtime_checkable

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 import os
+import re
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -57,10 +59,32 @@ class Where(msgspec.Struct, frozen=True):
                 return lead + rest if rest != "." else (lead.rstrip("/") or ".")
         return str(path)
 
+    def told(self, text: str) -> str:
+        """A text of ours with its whole paths as `shown` has them; between backticks it stays.
+
+        What is quoted is for a shell, which takes no ~ there.
+        """
+        parts = text.split("`")
+        for base, lead in ((self.root, ""), (self.home, "~/")):
+            if len(base.parts) < 2:
+                continue
+            begins = _AFTER_WORD if not lead else _AFTER_QUOTE
+            whole = re.compile(f"{begins}{re.escape(str(base))}/(~?)(?=[^\\s/])")
+            parts[::2] = [whole.sub(partial(_led, lead), part) for part in parts[::2]]
+        return "`".join(parts)
+
     @property
     def moved(self) -> str:
         """The directory commands run in, where it is another than the project's; else empty."""
         return "" if self.cwd == self.root else f"{self.shown(self.cwd)}/"
+
+
+_AFTER_WORD = r"(?<![\w/.~@$}-])"
+_AFTER_QUOTE = r"(?<![\w/.~@$}'\"-])"
+
+
+def _led(lead: str, found: re.Match[str]) -> str:
+    return (lead or ("./" if found[1] else "")) + found[1]
 
 
 def _stepped(path: Path) -> Path:

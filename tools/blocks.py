@@ -31,10 +31,13 @@ class Markdown(_Block, frozen=True, tag="markdown"):
 
 
 class Code(_Block, frozen=True, tag="code"):
+    """One that is `folded` is a row in a question, and read at a key."""
+
     text: str
     language: str = ""
     path: str = ""
     first_line: int = 1
+    folded: bool = False
 
 
 class Hunk(msgspec.Struct, frozen=True):

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Protocol
 
 import msgspec
 
 from gatewright.tools.access import Access
+from gatewright.tools.judgement import Judgement, Word
 from gatewright.tools.protocol import ToolCall
-
-Word: TypeAlias = Literal["", "allow", "deny", "ask"]
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that waits for an answer: what it is, what it would touch, and why it asks."""
+    """A call that waits for an answer: what it is, what it would touch, and why it asks.
+
+    `facts` is what the gate found out about it, not what anybody says of it.
+    """
 
     call: ToolCall
     access: Access
     agent: str
     mode: str
     reason: str
+    facts: Mapping[str, object] = {}
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +31,10 @@ class Opinion(msgspec.Struct, frozen=True, kw_only=True):
 
     word: Word = ""
     text: str = ""  # one sentence: why, or why there is no opinion
-    label: str = ""
+    permits: str = ""  # of a refusal: what would let it run
+    leave: str = ""  # with no opinion: the mode that a person may go on in
+    stops: bool = False  # where nobody is there the turn ends: refused too often
+    judged: Judgement | None = None
 
 
 class Classify(Protocol):

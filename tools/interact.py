@@ -17,6 +17,7 @@ ELICITATION = "elicitation"  # of a server: what is answered is kept nowhere
 ACCEPT = "accept"  # the option of a form that brings its values
 AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
 Answerer: TypeAlias = Literal["person", "classifier", "host"]
+Place: TypeAlias = Literal["", "session", "user"]  # as it is kept anyway; elsewhere
 FieldType: TypeAlias = Literal["text", "secret", "number", "integer", "boolean", "one", "several"]
 
 
@@ -52,6 +53,41 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
     format: str = ""
 
 
+class Always(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an "always" would do: store `rules`, or switch to `mode`; `place` says where it is kept.
+
+    For each rule `steps` are narrower and wider ones, the narrowest first. Rules that are not
+    `offered` are only where a person who wants one may begin.
+    """
+
+    rules: tuple[str, ...] = ()
+    steps: tuple[tuple[str, ...], ...] = ()
+    mode: str = ""
+    place: str = ""
+    offered: bool = True
+
+
+class RuleWeighed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rule as it was typed: what it would do, or why it is none.
+
+    `others` are earlier calls, asked about then, that it would have let run; `warnings` what a
+    person must know before. One that is `wide` lets run any code.
+    """
+
+    about: str
+    valid: bool = True
+    others: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    wide: bool = False
+
+
+class Weighed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Rules that a person might store instead; nobody may whose `problem` is told."""
+
+    rules: tuple[RuleWeighed, ...] = ()
+    problem: str = ""
+
+
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """`title` is one line, `body` shows exactly what is at stake, `reason` says why we ask.
 
@@ -59,7 +95,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: the person, a classifier, or the program that embeds us.
     `rewritten` is the input of the call that is judged, where it is not what the model wrote.
     `lacking` are the parts of a command in the body that are the reason: they must be seen. In
-    `danger` the reason is what must be seen first, and nothing but a choice says yes.
+    `danger` the reason is what must be seen first, and nothing but a choice says yes. `always` is
+    what the option of that name would store.
     """
 
     kind: str  # one of AskKind, or a later system's own
@@ -76,6 +113,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     answerer: Answerer = "person"
     danger: bool = False
     rewritten: dict[str, Any] | None = None
+    always: Always | None = None
 
 
 def words(ask: Ask) -> str:
@@ -89,6 +127,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `input` is what a call shall run with instead, when who answered changed it. `cancelled` means
     nobody answered: the turn was interrupted or the front end went away. `values` fill in a form.
+    `rules` are what "always" is to store instead of what was offered, `place` where.
     """
 
     choices: tuple[str, ...] = ()
@@ -96,6 +135,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     cancelled: bool = False
     input: dict[str, Any] | None = None
     values: dict[str, Any] | None = None
+    rules: tuple[str, ...] = ()
+    place: Place = ""
 
     def __post_init__(self) -> None:
         """A text is a sequence of texts too: `Answer("once")` would choose o, n, c and e."""
@@ -104,6 +145,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
                 f"The choices of an Answer are a tuple of option ids, not {self.choices!r:.60}: "
                 'write Answer.of("once").'
             )
+        if not _texts(self.rules):
+            raise TypeError(f"The rules of an Answer are a tuple of texts, not {self.rules!r:.60}.")
         _shaped("text", self.text, str)
         _shaped("cancelled", self.cancelled, bool)
         _shaped("input", self.input, dict, type(None))

@@ -98,7 +98,8 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is for the model, `view` for people, `data` for hooks and JSON output.
 
     A tool with images or files gives `parts`, of which who runs it makes content. `summary` is the
-    outcome in a few words; `ends_turn` gives control back to the person after this call.
+    outcome in a few words; `ends_turn` gives control back to the person after this call, and one
+    that `completes` was the whole answer.
     """
 
     ok: bool
@@ -108,7 +109,9 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     data: JsonObject = {}
     summary: str = ""
     ends_turn: bool = False
+    completes: bool = False
     stopped: str = ""  # somebody who listens ended the turn, and why
+    barred: str = ""  # the turn ends as a failure: too much was refused, and nobody is there
     waits: bool = False  # not judged yet: the call stays open until the session goes on
     cap: int = RESULT_CAP  # characters; text beyond goes to a file
 
@@ -149,15 +152,12 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """News from a running call: its last lines, and how much and how long so far.
-
-    `movable` says that the person may send it to the background now.
-    """
+    """News from a running call: its last lines, and how much and how long so far."""
 
     tail: str
     size: int = 0
     seconds: float = 0.0
-    movable: bool = False
+    movable: bool = False  # the person may send it to the background now
 
 
 Run: TypeAlias = AsyncIterator[Progress | ToolResult]  # of a call: its news, and at last its result
@@ -179,10 +179,8 @@ class ToolFailure(Exception):
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A child process: own process group and session.
-
-    Standard input is empty, or what `stdin` describes; stderr is joined to the output, or goes to
-    `errors`. Where `at` is an open directory it starts in exactly that one; `cwd` only names it.
+    """A child process, a group and session of its own. Its input is empty, or `stdin`; stderr joins
+    the output, or goes to `errors`. It starts in `at` where that is open: `cwd` only names it then.
     """
 
     argv: tuple[str, ...]
@@ -197,6 +195,9 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 0  # bytes of its own that it may take, where the system has such a limit
     ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started
     start: Callable[[Callable[[], Any]], Any] | None = None  # begins it, in a thread of its own
+    script: bool = False  # the last of `argv` is a bash script: one that waits may be given it
+    begun: Callable[[], Awaitable[Any]] | None = None  # it was started before, and goes on now
+    over: Callable[[], bool] | None = None  # asked at its end: surely nothing of it is left
 
 
 class Child(Protocol):
@@ -235,7 +236,6 @@ class Ledger(Protocol):
 
     def shown(self, path: Path, content: bytes, part: str) -> bool:
         """Whether the model still has this part of these very bytes from its last read; keeps it.
-
         A change through a tool (`note`) forgets what was shown.
         """
         ...

@@ -1,4 +1,4 @@
-"""The built-in tools by name; a tool's module, and pydantic with it, is imported at its first use.
+"""The built-in tools by name; a tool's module is imported at its first use.
 
 `specs` reads two kinds of data file and imports nothing, so a first request pays about 1 ms.
 """

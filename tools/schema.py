@@ -1,4 +1,4 @@
-"""From a pydantic input model to the JSON Schema a model reads, and from its errors to plain text.
+"""From an input to the JSON Schema a model reads, and from its errors to plain text.
 
 Run as a module it rewrites `schemas.json`, so that start-up needs neither pydantic nor a tool.
 """
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -23,6 +25,13 @@ SCHEMAS = Path(__file__).with_name("schemas.json")
 # Limits are checked when a call comes, and what is wrong is said then.
 _LIMITS = ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "maxItems")
 _NOISE = ("title", "default", "$defs", *_LIMITS)
+
+
+def schema_of(input: type[BaseModel | msgspec.Struct]) -> JsonObject:
+    """What a model reads of a tool's input."""
+    from gatewright.tools.checked import model_of  # noqa: PLC0415  lazy: pydantic
+
+    return trimmed(model_of(input) if issubclass(input, msgspec.Struct) else input)
 
 
 def trimmed(model: type[BaseModel]) -> JsonObject:
@@ -105,7 +114,8 @@ def generate() -> str:
 
     tools = {name: cast("CheckedTool[Any]", load(name)) for name in TOOLS}
     table = {
-        name: {"prompt": tool.prompt, "schema": trimmed(tool.input)} for name, tool in tools.items()
+        name: {"prompt": tool.prompt, "schema": schema_of(tool.input)}
+        for name, tool in tools.items()
     }
     rows = [
         f"  {json.dumps(name)}: {json.dumps(row, ensure_ascii=False)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from gatewright.agent.agents.kind import DEFAULT_KIND, AgentKind
@@ -63,6 +64,7 @@ def _schema(kinds: Sequence[AgentKind]) -> JsonObject:
     }
 
 
+@cache
 def _text(name: str, *, short: bool) -> str:
     folder = Path(__file__).parent / "prompts"
     brief = folder / f"{name}.short.md"

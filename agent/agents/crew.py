@@ -25,6 +25,7 @@ from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.events import (
     AgentProgressed,
     AgentStarted,
+    AnyEvent,
     Envelope,
     TurnEnded,
 )
@@ -53,9 +54,13 @@ class CrewLimits(msgspec.Struct, frozen=True):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """What a run begins with; `finish` is called once it has ended: where its work is now."""
+    """What a run begins with; `finish` is called once it has ended: where its work is now.
+
+    `missing` says what the answer of a completed turn lacks: it goes on with that.
+    """
 
     spec: AgentSpec
+    missing: Callable[[Life], str] | None = None
     finish: Callable[[], Awaitable[tuple[str, str, str]]] | None = None  # path, branch, diffstat
 
 
@@ -70,6 +75,8 @@ class CrewPorts(msgspec.Struct, frozen=True, kw_only=True):
     limits: Callable[[], CrewLimits]
     new_id: Callable[[], str]
     reports: Path  # directory for reports that are too long for a notice
+    # Who is told of starts, ends and what they are at; without it everybody.
+    tell: Callable[[AnyEvent, str], object] | None = None
 
 
 class Crew:
@@ -77,6 +84,7 @@ class Crew:
 
     def __init__(self, ports: CrewPorts) -> None:
         self._ports = ports
+        self._publish = ports.tell or ports.journal.publish
         self.lives: dict[str, Life] = {}  # that have not ended, by path
         self.roster = Roster()
         self.lineage = Lineage(ports.journal.hub().kept())
@@ -84,7 +92,7 @@ class Crew:
         self._prompts: dict[str, deque[tuple[float, bytes]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns: dict[str, TurnEnded] = {}  # the last end of a turn, by path
-        self._telling = Telling(ports.loop, ports.journal.publish)
+        self._telling = Telling(ports.loop, self._publish)
         self._stopped = False
 
     # starting
@@ -115,7 +123,7 @@ class Crew:
             mode=order.mode,
             isolation=order.isolation,
         )
-        self._ports.journal.publish(event, order.owner)
+        self._publish(event, order.owner)
         self.roster.began(life)
         self._ports.jobs(order.owner).all.adopt(life, order.owner, attended=attended)
         if attended:
@@ -215,14 +223,19 @@ class Crew:
         except (GatewrightError, ToolFailure, ValueError, OSError) as error:
             return End("failed", str(error))
         self._tell(life)
-        return await self._until_done(life, run)
+        return await self._until_done(life, run, opened.missing)
 
-    async def _until_done(self, life: Life, run: AgentRun) -> End:
+    async def _until_done(
+        self, life: Life, run: AgentRun, missing: Callable[[Life], str] | None
+    ) -> End:
         """Turns, and the waits for its own background work between them."""
         jobs = self._ports.jobs(life.path)
         while True:
             stop = await run.idle()
             if run.busy:  # somebody wrote to it in this very moment
+                continue
+            if stop is Stop.COMPLETED and missing is not None and (lacks := missing(life)):
+                run.send(lacks, source="program")
                 continue
             if stop is not Stop.COMPLETED or not jobs.all.unfinished(life.path):
                 return life.settle(life.came_to(stop, self._turns.get(life.path)))
@@ -259,7 +272,7 @@ class Crew:
             life.finished = life.summed()
             if run is not None:
                 run.finished = life.finished
-            self._ports.journal.publish(life.finished, order.owner)
+            self._publish(life.finished, order.owner)
             self.roster.ended(life)
             if life.placed:
                 life.placed = False

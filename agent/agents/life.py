@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.joined import Joined
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.results import notice, told_end
 from gatewright.agent.commands.outcome import Scope
@@ -59,6 +60,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""  # empty: its parent's
     effort: str = ""  # empty: as its kind says
     scope: Scope | None = None  # of a skill, besides that of its kind
+    joined: Joined | None = None  # what it has of a plan that it works for
     mode: str = ""
     background: bool = False
     isolation: str = ""
@@ -99,6 +101,7 @@ class Life:
         self.run: AgentRun | None = None
         self.stopping = ""  # who stops it: person, agent, turn, session
         self.end: End | None = None
+        self.stop_of_turn: Stop | None = None  # how its last turn ended
         self.finished: AgentFinished | None = None  # what everybody is told of its end
         self.said, self.tools, self.refused = "", 0, 0
         self.refusals: deque[str] = deque(maxlen=REFUSALS)
@@ -154,6 +157,7 @@ class Life:
     def came_to(self, stop: Stop, ended: TurnEnded | None) -> End:
         """What the end of its turn makes of it."""
         message = ended.message if ended is not None else ""
+        self.stop_of_turn = stop
         match stop:
             case Stop.COMPLETED:
                 return End("completed", message)
@@ -166,6 +170,10 @@ class Life:
                 return End("stopped", message)
             case _:
                 return End("failed", message or f"It ended: {stop}.")
+
+    def lines(self) -> list[str]:
+        """What it did and said last, a line each."""
+        return list(self._log)
 
     def _note(self, line: str) -> None:
         text = line if len(line) <= LINE else f"{line[:LINE]}…"

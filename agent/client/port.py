@@ -15,7 +15,7 @@ from gatewright.agent.record.events import UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.settings.schema import StatusLine
 from gatewright.tools.access import MAIN
-from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Answer, Weighed
 from gatewright.tools.protocol import Content
 
 # One message that was taken back: its text, then what was attached.
@@ -131,6 +131,10 @@ class SessionClient(Protocol):
         """
         ...
 
+    def typing(self) -> None:
+        """The person began to write: what an answer needs may be made ready. Tells nothing."""
+        ...
+
     def take_back(self, give: Give) -> bool:
         """Give back what was not taken up yet; False where nothing waits."""
         ...
@@ -153,6 +157,10 @@ class SessionClient(Protocol):
 
     def answer(self, ask: int, answer: Answer) -> bool:
         """Answer a pending ask; False: it is known that someone else was first."""
+        ...
+
+    async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:
+        """What an "always" with these rules instead would do; nothing is stored by asking."""
         ...
 
     def cycle_mode(self) -> str:

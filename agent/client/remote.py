@@ -46,6 +46,8 @@ from gatewright.agent.client.session_lines import (
     StopAgent,
     TakeBack,
     ToBackground,
+    Typing,
+    WeighRules,
 )
 from gatewright.agent.client.watches import FarWatches
 from gatewright.agent.commands.outcome import (
@@ -65,7 +67,7 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Journal
 from gatewright.tools.access import MAIN
-from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Answer, Weighed
 
 HELLO_LIMIT = 10.0
 SLICE = 0.01  # seconds of taking in lines that always come, until everybody else has a turn
@@ -125,6 +127,12 @@ async def _hello(line: Line) -> Hello:
     if first.version != VERSION:
         raise LineEnded(OTHER.format(theirs=first.version, ours=VERSION))
     return first
+
+
+def _unread(future: asyncio.Future[dict[str, Any]]) -> None:
+    """An end that does not know it has nothing to make ready."""
+    if not future.cancelled():
+        future.exception()
 
 
 class RemoteSession(FarFacts):
@@ -278,6 +286,9 @@ class RemoteSession(FarFacts):
         self._requests.ask(message).add_done_callback(sent)
         return id
 
+    def typing(self) -> None:
+        self._requests.ask(Typing()).add_done_callback(_unread)
+
     def take_back(self, give: Give) -> bool:
         if not self._state.waits:
             return False
@@ -303,6 +314,13 @@ class RemoteSession(FarFacts):
 
     def answer(self, ask: int, answer: Answer) -> bool:
         return self._state.asked(ask) and self._do(GiveAnswer(ask=ask, answer=answer))
+
+    async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:
+        try:
+            found = await self._found(WeighRules(ask=ask, rules=tuple(rules)))
+            return msgspec.convert(found, Weighed)
+        except (SessionError, msgspec.ValidationError) as error:
+            return Weighed(problem=str(error))
 
     def cycle_mode(self) -> str:
         self._do(CycleMode())

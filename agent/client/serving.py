@@ -48,8 +48,10 @@ from gatewright.agent.client.session_lines import (
     Take,
     TakeBack,
     ToBackground,
+    Typing,
     Unwatch,
     Watch,
+    WeighRules,
     encoded,
     event_line,
 )
@@ -172,7 +174,6 @@ class Served:
         match wanted:
             case Follow(since=since):
                 self._follow(since)
-                return {}
             case SendMessage(text=text, attachments=more, typed=typed, id=id, agent=agent):
                 sent = session.submit(text, more, typed=typed, id=id, agent=agent)
                 return {"id": sent}
@@ -180,6 +181,8 @@ class Served:
                 return {"answered": session.answer(ask, answer)}
             case Interrupt():
                 return {"interrupted": session.interrupt()}
+            case Typing():
+                session.typing()
             case TakeBack():
                 taken: list[Taken] = []
                 session.take_back(taken.extend)
@@ -190,9 +193,9 @@ class Served:
                 return {"mode": session.cycle_mode()}
             case Unwatch(watch=watch):
                 self._watches.close(watch)
-                return {}
             case _:
                 assert_never(wanted)
+        return {}
 
     def _follow(self, since: int) -> None:
         self._tell(self._events.waiting())
@@ -208,6 +211,8 @@ class Served:
                 return {}
             case Mentions(begun=begun):
                 return {"found": list(await self._session.mentions(begun))}
+            case WeighRules(ask=ask, rules=rules):
+                return {"found": await self._session.weigh(ask, rules)}
             case ListRows(offer=offer):
                 return {"found": list(self._offers.find(offer, Listing).rows())}
             case ReadRow(offer=offer, row=row):

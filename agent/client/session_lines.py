@@ -172,6 +172,10 @@ class Interrupt(Request, frozen=True, tag="session_interrupt"):
     pass
 
 
+class Typing(Request, frozen=True, tag="session_typing"):
+    """The person began to write."""
+
+
 class TakeBack(Request, frozen=True, tag="session_take_back"):
     pass
 
@@ -218,6 +222,13 @@ class Mentions(Lasting, frozen=True, tag="session_mentions"):
     """How a name behind @ may go on."""
 
     begun: str
+
+
+class WeighRules(Lasting, frozen=True, tag="session_weigh"):
+    """What an "always" with these rules instead would do."""
+
+    ask: int
+    rules: tuple[str, ...]
 
 
 class RunCommand(Lasting, frozen=True, tag="session_command"):
@@ -267,7 +278,15 @@ class Take(Lasting, frozen=True, tag="session_take"):
 
 
 AtOnce: TypeAlias = (
-    Follow | SendMessage | GiveAnswer | Interrupt | TakeBack | ToBackground | CycleMode | Unwatch
+    Follow
+    | SendMessage
+    | GiveAnswer
+    | Interrupt
+    | Typing
+    | TakeBack
+    | ToBackground
+    | CycleMode
+    | Unwatch
 )
 Later: TypeAlias = (
     Opened
@@ -275,6 +294,7 @@ Later: TypeAlias = (
     | StopAgent
     | ResumeAgent
     | Mentions
+    | WeighRules
     | RunCommand
     | ApplyChange
     | KeepSetting

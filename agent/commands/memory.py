@@ -6,9 +6,10 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
-from gatewright.agent.commands.outcome import Outcome, Problem, Say, Submit
+from gatewright.agent.commands.outcome import Choice, Form, Outcome, Pick, Problem, Say, Submit
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.context.prompt.memory import Memory
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -17,12 +18,15 @@ SHARED = (
     "Whoever has the project shares that file; /memory add local LINE keeps a line to yourself."
 )
 
+COUNTS = "It counts from the next /clear on."
+ORDER = "The last one has the last word."
+
 
 def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
     return (
         Command(
             name="memory",
-            summary="Instruction files the model reads, and a line more",
+            summary="Instruction files the model reads: edit one, or add a line",
             args="[add [user|project|local] LINE | allow]",
             run=partial(memory, book),
         ),
@@ -38,7 +42,7 @@ async def memory(book: MemoryBook, context: CommandContext) -> Outcome:
     verb, _, rest = context.args.partition(" ")
     match verb:
         case "":
-            return Say(await asyncio.to_thread(_table, book))
+            return await asyncio.to_thread(_listed, book)
         case "add":
             kind, _, line = rest.strip().partition(" ")
             if kind not in KINDS:
@@ -59,12 +63,50 @@ async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcom
     except GatewrightError as error:
         return Problem.of(str(error))
     shared = f" {SHARED}" if kind == "project" else ""
-    return Say.text(f"Added to {path}.{shared} It counts from the next /clear on.")
+    return Say.text(f"Added to {path}.{shared} {COUNTS}")
 
 
-def _table(book: MemoryBook) -> tuple[Block, ...]:
-    """In the order the model reads them, with what each costs."""
+def _listed(book: MemoryBook) -> Pick:
+    """To choose the one that is edited, in the order the model reads them."""
     found = book.now()
+    files = {str(file.path): (file.kind, f"{file.tokens:,} tokens") for file in found.files}
+    files |= {str(rule.path): ("rule", f"about {', '.join(rule.globs)}") for rule in found.rules}
+    files |= {str(path): (kind, "not there yet") for kind, path in book.missing(found)}
+    return Pick(
+        title="Instruction files",
+        choices=tuple(Choice(path, path, detail, kind) for path, (kind, detail) in files.items()),
+        choose=partial(_opened, book),
+        about=(ORDER, *_waiting(found)),
+        fallback=Say(_table(found)),
+    )
+
+
+async def _opened(book: MemoryBook, path: str) -> Outcome:
+    """In the person's own editor."""
+    try:
+        text = await asyncio.to_thread(book.text, Path(path))
+    except GatewrightError as error:
+        return Problem.of(str(error))
+
+    async def take(changed: str) -> Outcome:
+        try:
+            await asyncio.to_thread(book.put, Path(path), text, changed)
+        except GatewrightError as error:
+            return Problem.of(str(error))
+        return Say.text(f"{path} is changed. {COUNTS}")
+
+    return Form(fallback=Say.text(f"It is in {path}."), text=text.rstrip("\n"), take=take)
+
+
+def _waiting(found: Memory) -> tuple[str, ...]:
+    if not found.waiting:
+        return ()
+    names = ", ".join(map(str, found.waiting))
+    return (f"Not read, because outside the project: {names}. /memory allow reads them.",)
+
+
+def _table(found: Memory) -> tuple[Block, ...]:
+    """In the order the model reads them, with what each costs."""
     if not found.files and not found.waiting and not found.rules:
         return (Text("There are no instruction files. /init writes an AGENTS.md."),)
     rows = tuple(
@@ -74,17 +116,12 @@ def _table(book: MemoryBook) -> tuple[Block, ...]:
     total = sum(file.tokens for file in found.files)
     blocks: list[Block] = [
         Table(("", "Kind", "File", "Tokens", ""), rows),
-        Text(f"{total:,} tokens in each request. The last one has the last word.", "dim"),
+        Text(f"{total:,} tokens in each request. {ORDER}", "dim"),
     ]
     if found.rules:
         about = "\n".join(f"{rule.path}: {', '.join(rule.globs)}" for rule in found.rules)
         blocks.append(Text(f"Read once such a file is touched:\n{about}"))
-    if found.waiting:
-        names = ", ".join(map(str, found.waiting))
-        blocks.append(
-            Text(f"Not read, because outside the project: {names}. /memory allow reads them.")
-        )
-    return tuple(blocks)
+    return (*blocks, *map(Text, _waiting(found)))
 
 
 async def init(book: MemoryBook, context: CommandContext) -> Outcome:

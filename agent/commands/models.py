@@ -31,19 +31,33 @@ Run: TypeAlias = Callable[[ModelBook, InUse, CommandContext], Awaitable[Outcome]
 MODEL_TITLE = "Model"
 HEADS = ("Window", "$ in", "$ out")
 AUTO = "auto"
+ULTRACODE, HIGHEST = "ultracode", "xhigh"
+AGREED = (
+    "The model begins workflows by itself wherever it sees fit, and nobody asks before one begins; "
+    "for this session. /effort high leaves that."
+)
 IN_PROMPT = (
     "A key does not belong in the prompt. /login asks for it where nobody sees it; "
     "replace the one you just typed."
 )
 
 
-def model_commands(book: ModelBook, in_use: InUse) -> tuple[Command, ...]:
+def model_commands(
+    book: ModelBook, in_use: InUse, ultracode: Callable[[], bool] = lambda: False
+) -> tuple[Command, ...]:
+    """`ultracode` says whether there are workflows for the effort of that name."""
+
     def of(name: str, summary: str, args: str, run: Run) -> Command:
         return Command(name=name, summary=summary, args=args, run=partial(run, book, in_use))
 
     return (
         of("model", "The model that answers", "[name]", model),
-        of("effort", "How much the model thinks", "[level]", effort),
+        Command(
+            name="effort",
+            summary="How much the model thinks",
+            args="[level]",
+            run=partial(effort, book, in_use, ultracode),
+        ),
         of("login", "Store a provider's key", "[provider]", login),
         of("logout", "Forget a stored key", "[provider]", logout),
     )
@@ -118,7 +132,9 @@ def _short(tokens: int) -> str:
     return f"{tokens / 1_000_000:g}M" if tokens >= 1_000_000 else f"{tokens // 1000}k"
 
 
-async def effort(book: ModelBook, in_use: InUse, context: CommandContext) -> Outcome:
+async def effort(
+    book: ModelBook, in_use: InUse, ultracode: Callable[[], bool], context: CommandContext
+) -> Outcome:
     args = context.args
     level = args.lower()
     if level == AUTO:
@@ -126,19 +142,23 @@ async def effort(book: ModelBook, in_use: InUse, context: CommandContext) -> Out
     if level in LADDER:
         return Change(SetEffort(level))
     levels = book.facts(in_use.name).efforts
+    more = (ULTRACODE,) if HIGHEST in levels and ultracode() else ()
+    if level in more:
+        return Change(_effort(level), (Text(AGREED, "dim"),))
     if args:
-        return Problem.of(f"/effort takes one of {', '.join((AUTO, *(levels or LADDER)))}.")
+        return Problem.of(f"/effort takes one of {', '.join((AUTO, *(levels or LADDER), *more))}.")
     if not levels:
         return Say.text(f"{in_use.name or 'No model'} has no levels of effort to choose from.")
     current = book.effort(in_use.name, in_use.effort)
     rows = [
         ("" if current else "*", AUTO, "what your settings say, else the model itself"),
         *(("*" if current == name else "", name, _means(name, levels)) for name in levels),
+        *(("", name, f"{HIGHEST}, and workflows wherever it sees fit") for name in more),
     ]
     hint = Text("/effort LEVEL switches, from the next turn on.", "dim")
 
     async def choose(name: str) -> Outcome:
-        return Change(SetEffort("" if name == AUTO else name))
+        return Change(_effort(name), (Text(AGREED, "dim"),) if name in more else ())
 
     return Pick(
         fallback=Say((Table(("", "Effort", ""), tuple(rows)), hint)),
@@ -150,6 +170,12 @@ async def effort(book: ModelBook, in_use: InUse, context: CommandContext) -> Out
         choose=choose,
         at=next((n for n, row in enumerate(rows) if row[0]), 0),
     )
+
+
+def _effort(name: str) -> SetEffort:
+    if name == ULTRACODE:
+        return SetEffort(HIGHEST, ultracode=True)
+    return SetEffort("" if name == AUTO else name)
 
 
 def _means(level: str, levels: tuple[str, ...]) -> str:

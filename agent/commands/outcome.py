@@ -27,7 +27,10 @@ class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="model"):
 
 
 class SetEffort(msgspec.Struct, frozen=True, tag_field="kind", tag="effort"):
+    """`ultracode`: and the model decides by itself which tasks deserve a workflow."""
+
     effort: str
+    ultracode: bool = False
 
 
 class ClearHistory(msgspec.Struct, frozen=True, tag_field="kind", tag="clear"):
@@ -78,11 +81,13 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     only: tuple[str, ...] | None = None
     kept_to: tuple[tuple[str, ...], ...] = ()  # further limits, of skills: each has to name it
     named: Mapping[str, str] = {}  # whose a rule is, for people
+    agreed: tuple[str, ...] = ()  # rules that the person was shown and said yes to
     wide: tuple[str, ...] = ()  # what it would allow and may not, for people
     model: str = ""
     effort: str = ""
     attachments: tuple[Content, ...] = ()
     begin: Begin | None = None
+    line: bool = False  # its message is the line as the person typed it
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,8 @@ from gatewright.agent.commands.outcome import Offer, Outcome
 if TYPE_CHECKING:
     from gatewright.agent.commands.rules.rule_editor import PermissionBook
     from gatewright.agent.settings.overview import SettingsBook as SettingsBook  # panels name it
+    from gatewright.agent.workflows.runs.views import RunBook as RunBook
+    from gatewright.agent.workflows.runs.views import RunView as RunView
 
 Undo: TypeAlias = Callable[[], Awaitable[str]]
 OptionKind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
@@ -128,6 +130,31 @@ class ConfigPanel(LivePanel, frozen=True, kw_only=True):
     book: SettingsBook
     taken_up: Callable[[str], Outcome]
     choices: Mapping[str, Sequence[tuple[str, str]]] = {}
+
+
+class Keeping(Protocol):
+    """Keeps the script of a run as a saved workflow."""
+
+    def place(self, run: str, where: str) -> str:
+        """The file it would be, `where` is project or user; empty: nothing to be kept."""
+        ...
+
+    async def save(self, run: str, where: str, *, replace: bool) -> str:
+        """What was done. Raises GatewrightError, also where there is one that is not replaced."""
+        ...
+
+
+class WorkflowsPanel(LivePanel, frozen=True, kw_only=True):
+    """`past` are the runs of other sessions, `first` is the one that is looked into at once."""
+
+    needs = (
+        "To look into runs as they go, the screen must run where the session does. From here it is "
+        "/workflows ID, /workflows stop ID and /workflows resume ID."
+    )
+    book: RunBook
+    keeping: Keeping
+    past: tuple[RunView, ...] = ()
+    first: str = ""
 
 
 class DoctorPanel(LivePanel, frozen=True, kw_only=True):

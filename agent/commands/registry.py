@@ -19,6 +19,8 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block
 
 BUILT_IN = "built-in"
+# What a command is, the first word on a name first; whatever else there is comes before these.
+KINDS = ("skill", "workflow", "command file", "prompt")
 
 
 class RuleBook(Protocol):
@@ -107,6 +109,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     args: str = ""
     aliases: tuple[str, ...] = ()
     source: str = BUILT_IN
+    kind: str = ""  # of KINDS
     screen: bool = False
     hidden: bool = False
 
@@ -194,9 +197,10 @@ class Commands:
         context = CommandContext(args=args.strip(), raw=line, front=front, busy=busy)
         return await self._call(name, context)
 
-    async def call(self, name: str, *, front: Front = LINES) -> Outcome:
+    async def call(self, name: str, args: str = "", *, front: Front = LINES) -> Outcome:
         """What a key does that does the same as a command."""
-        return await self._call(name, CommandContext(front=front))
+        raw = f"/{name} {args}" if args else ""
+        return await self._call(name, CommandContext(args=args, raw=raw, front=front))
 
     async def _call(self, name: str, context: CommandContext) -> Outcome:
         """What a handler raises of what the world does is told, whichever it is."""
@@ -215,11 +219,14 @@ class Commands:
         taken: dict[str, str] = {}  # a name, and whose it is
         found: dict[str, Command] = {}
         every = [command for source in self._sources for command in source()]
-        every.sort(key=lambda command: (command.hidden, command.source != BUILT_IN))
+        every.sort(key=_rank)
         for command in every:
             if found.setdefault(qualified := command.qualified.lower(), command) is command:
                 for name in (command.name, *command.aliases):
                     taken.setdefault(name.lower(), qualified)
+        for qualified, command in found.items():  # whoever needs that one has it
+            if taken[command.name.lower()] != qualified:
+                taken[qualified] = qualified
         self._by_name = {}
         shown: list[Command] = []
         for qualified, command in found.items():
@@ -231,6 +238,11 @@ class Commands:
         for qualified, known in zip(found, shown, strict=True):
             self._by_name.setdefault(qualified, known)
         self._known = tuple(known for known in shown if not known.hidden)
+
+
+def _rank(command: Command) -> tuple[bool, bool, int]:
+    kind = KINDS.index(command.kind) if command.kind in KINDS else -1
+    return command.hidden, command.source != BUILT_IN, kind
 
 
 def always(*commands: Command) -> CommandSource:

@@ -78,10 +78,11 @@ def _goto(found: Listed, left: Left, context: CommandContext) -> Outcome:
 
 def _list(found: list[Listed], every: list[Listed], left: Left, context: CommandContext) -> Outcome:
     table = choice_of(found, time.time())
+    numbers = {listed.id: number for number, listed in enumerate(every, 1)}
     rows = tuple(
-        (str(every.index(listed) + 1), id, age, size, branch, title[:WIDTH])
-        for listed, (id, title, age, size, branch) in zip(found, table.rows, strict=True)
-    )[:SHOWN]
+        (str(numbers[id]), id, age, size, branch, title[:WIDTH])
+        for id, title, age, size, branch in table.rows[:SHOWN]
+    )
     how = "/resume with a number" if context.front.switches else "agent --resume SESSION"
     shown = Table(("", "Session", "Age", "Size", "Branch", "Title"), rows)
     fallback = Say((shown, Text(f"{how} goes on with one.", "dim")))

@@ -12,7 +12,7 @@ from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_to
 from gatewright.agent.context.prompt.memory import INSTRUCTIONS
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.messages import AssistantTurn, ResultTurn, Turn, UserTurn
-from gatewright.tools.blocks import Block, Shares, Table, Text
+from gatewright.tools.blocks import Block, Shares, Table, Text, percent
 from gatewright.tools.blocks import Share as Part
 
 SPARE = ("Free", "Kept for the answer")
@@ -56,8 +56,8 @@ def window_use(model: OpenModel, turns: Sequence[Turn], total: int, budget: Budg
 
 
 def blocks(usage: Usage, model: str) -> tuple[Block, ...]:
-    percent = round(100 * usage.total / usage.window)
-    head = f"{model}: {usage.total:,} of {usage.window:,} tokens ({percent} %)"
+    used = percent(usage.total, usage.window)
+    head = f"{model}: {usage.total:,} of {usage.window:,} tokens ({used})"
     shares = tuple(Part(share.name, share.tokens, share.name in SPARE) for share in usage.shares)
     foot = f"A summary is made at {usage.budget.auto:,} tokens."
     parts = tuple((share.name, f"{share.tokens:,}") for share in usage.sections)

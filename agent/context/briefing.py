@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -18,12 +19,22 @@ from gatewright.agent.settings.paths import claude_home
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.structured_answer import Shape
 
+GOOD = 60.0  # seconds for which what was read ahead of a message stands for what there is
+
 
 class Briefing:
     """Reads files and asks git at its first use, or ahead of it in a thread."""
 
-    def __init__(self, around: Callable[[], Surroundings], readable: Readable) -> None:
-        self._around = around
+    def __init__(
+        self,
+        around: Callable[[], Surroundings],
+        readable: Readable,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._around, self._clock = around, clock
+        self._counts = False  # a message was taken up with it: it stays until a clear
+        self._read_at = 0.0  # when it was read for a message that was still being written
         self.readable = readable
         self._lock = threading.Lock()
         self.sections: tuple[Callable[[], str], ...] = ()  # of whoever has something to add
@@ -46,6 +57,32 @@ class Briefing:
                 own = (environment, section(self._memory.files), *filter(None, brought))
                 self._blocks = _compose(self._around(), own, self.style())
             return self._blocks
+
+    def ahead(self) -> None:
+        """Read it while the first message is being written; that is not yet what counts."""
+        self._too_old()
+        if not self.ready:
+            self._read_at = self._clock()
+            self.blocks()
+
+    def begins(self) -> None:
+        """The first message is taken up: what was read not long before it counts from now on."""
+        self._too_old()
+        self._counts = True
+
+    def forget(self) -> None:
+        """What was read ahead may be other now; what counts already stays."""
+        if self._read_at and not self._counts:
+            self.renew()
+
+    @property
+    def ready(self) -> bool:
+        """Nothing has to be read for it."""
+        return self._blocks is not None
+
+    def _too_old(self) -> None:
+        if self._clock() - self._read_at > GOOD:
+            self.forget()
 
     def for_agent(self, *, memory: bool, git: bool) -> tuple[str, ...]:
         """What of it agents of other kinds are told, too: surroundings and instruction files."""
@@ -87,6 +124,7 @@ class Briefing:
         """Forget what was read: the conversation begins anew."""
         with self._lock:
             self._blocks = self._environment = None
+            self._counts, self._read_at = False, 0.0
 
 
 def places_of(around: Surroundings, readable: Readable) -> MemoryPlaces:

@@ -24,6 +24,14 @@ class FileChanges:
         while len(self._by) > KEPT:
             self._by.popitem(last=False)
 
+    def known(self, path: str) -> bool:
+        """Whether an agent of this session changed what lies at that real path."""
+        return path in self._by
+
+    def of(self, agent: str) -> list[str]:
+        """What that agent changed last, as real paths."""
+        return [path for path, who in self._by.items() if who == agent]
+
     def by_others(self, agent: str) -> Callable[[str], str]:
         """For the ledger of that agent: who else changed a real path last."""
 

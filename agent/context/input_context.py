@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gatewright.agent.context.attachments import AttachPorts, attach, unread
+from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_notices import FileNotices
 from gatewright.agent.context.prompt.memory import Memory, MemoryFile
 from gatewright.agent.text.well_formed import formed
@@ -18,7 +19,7 @@ from gatewright.tools.protocol import Content, TextContent
 class AboutMemory(msgspec.Struct, frozen=True):
     """The instruction files of the session, and how to tell of them."""
 
-    memory: Callable[[], Memory]
+    briefing: Briefing
     tell: Callable[[str], None]  # the person
     loaded: Callable[[Sequence[MemoryFile]], None]  # who listens: the model reads these
 
@@ -36,11 +37,12 @@ class InputContext:
     async def __call__(self, typed: str, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
         if self.due:
             self.due = False
-            memory = await asyncio.to_thread(self._about.memory)
+            self._about.briefing.begins()
+            memory = await self._memory()
             self._about.loaded(memory.files)
         if not self._told:
             self._told = True
-            memory = await asyncio.to_thread(self._about.memory)
+            memory = await self._memory()
             if left := memory.left_out():
                 self._about.tell(left)
             if memory.waiting:
@@ -49,7 +51,10 @@ class InputContext:
                     f"Instruction files name files outside the project, which were not read: "
                     f"{names}. /memory allow reads them from the next /clear on."
                 )
-        found, told = await asyncio.to_thread(self._brought, typed, where)
+        if "@" in typed:
+            found, told = await asyncio.to_thread(self._brought, typed, where)
+        else:  # a few stats: a thread would wait for the screen, which is busy with this input
+            found, told = self._brought(typed, where)
         if "@" in text and (said := await asyncio.to_thread(unread, typed, text, where)):
             if typed:
                 told.append(said)
@@ -58,6 +63,10 @@ class InputContext:
         for line in told:  # it stands behind the input, which is published next
             asyncio.get_running_loop().call_soon(self._ports.tell, line)
         return found
+
+    async def _memory(self) -> Memory:
+        briefing = self._about.briefing
+        return briefing.memory() if briefing.ready else await asyncio.to_thread(briefing.memory)
 
     def _brought(self, text: str, where: Where) -> tuple[Sequence[tuple[Content, ...]], list[str]]:
         found: list[tuple[Content, ...]] = []

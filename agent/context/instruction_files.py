@@ -15,8 +15,10 @@ from gatewright.agent.record.events import AnyEvent, FileSaved
 from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.system import private
+from gatewright.tools.system.regular import read_regular
 
 LINE_LIMIT = 2_000
+FILE_LIMIT = 1_000_000  # bytes of one that is edited
 
 
 def _to_nobody(event: AnyEvent) -> None:
@@ -61,6 +63,34 @@ class MemoryBook:
             case _:
                 raise GatewrightError("A line goes to user, project or local.")
 
+    def missing(self, memory: Memory) -> Sequence[tuple[str, Path]]:
+        """Kinds that have no file yet, and where it would be."""
+        known = {file.path for file in memory.files} | {each.path for each in memory.withheld}
+        wanted = ((kind, self.target(kind)) for kind in ("user", "project", "local"))
+        return [(kind, path) for kind, path in wanted if path not in known]
+
+    def text(self, path: Path) -> str:
+        """All of a file, as it is; empty where there is none. Raises GatewrightError."""
+        try:
+            return read_regular(path, FILE_LIMIT).decode("utf-8")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise GatewrightError(f"{path} cannot be edited here: {error}.") from error
+
+    def put(self, path: Path, before: str, text: str) -> None:
+        """Write what the person made of a file. Raises GatewrightError, also where it changed."""
+        if self.text(path) != before:
+            raise GatewrightError(f"{path} changed while you edited it, and stays as it is now.")
+        # what is not there yet is made, and never behind a link that leads nowhere
+        flags = os.O_WRONLY | os.O_TRUNC if path.exists() else os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        try:
+            private.folder(path.parent)
+            with os.fdopen(os.open(path, flags | os.O_CLOEXEC, 0o644), "wb") as file:
+                file.write(text.rstrip("\n").encode() + b"\n" if text.strip() else b"")
+        except OSError as error:
+            raise GatewrightError(f"{path} cannot be written: {error.strerror}.") from error
+
     async def add(self, line: str, kind: str) -> Path:
         """Append one line to a file; returns the file. Raises GatewrightError."""
         text = " ".join(line.split())[:LINE_LIMIT]
@@ -68,6 +98,7 @@ class MemoryBook:
             raise GatewrightError("There is nothing to remember in that.")
         text = text if text.startswith("- ") else f"- {text}"
         path, real = await asyncio.to_thread(self._add, text, kind)
+        self._briefing.forget()
         # It is the person's: going back leaves it.
         self._emit(FileSaved(state=FileState(path=real), line=text))
         return path
@@ -87,6 +118,7 @@ class MemoryBook:
         waiting = self.now().waiting
         if waiting:
             Approvals(around.places.state, around.where.root).add(waiting)
+            self._briefing.forget()
         return waiting
 
 

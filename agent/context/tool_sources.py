@@ -31,6 +31,16 @@ def _everything(name: str) -> bool:
     return bool(name)
 
 
+class _Able:
+    """Which sources can do more than others: to look whether one can is slow."""
+
+    def __init__(self, sources: Sequence[ToolSource]) -> None:
+        self.sized = [each for each in sources if isinstance(each, Sized)]
+        self.growing = [each for each in sources if isinstance(each, Growing)]
+        self.finding = [each for each in sources if isinstance(each, Finding)]
+        self.deferring = [each for each in sources if isinstance(each, Deferring)]
+
+
 class ToolSources:
     """One source made of several: who comes first has the name. It is what the gate runs from."""
 
@@ -41,6 +51,7 @@ class ToolSources:
         coordinates: Callable[[str], bool] = _nothing,
     ) -> None:
         self._sources = list(sources)
+        self._able: _Able | None = None
         self._coordinates = coordinates  # what a main agent has that only coordinates
         self._denied = denied  # refused whatever it is asked: not worth a word
         self._offered: dict[tuple[str, bool], tuple[ToolSpec, ...]] = {}
@@ -51,6 +62,13 @@ class ToolSources:
     def add(self, *sources: ToolSource) -> None:
         """Further ones; all that were there before come before them."""
         self._sources += sources
+        self._able = None
+
+    @property
+    def _these(self) -> _Able:
+        if self._able is None:
+            self._able = _Able(self._sources)
+        return self._able
 
     def find(self, name: str) -> Tool[Any] | None:
         """May import the tool's module: call it off the event loop the first time."""
@@ -62,9 +80,10 @@ class ToolSources:
     def specs(self, *, short: bool = False, window: int = 0) -> Sequence[ToolSpec]:
         """All that can be called, in the order of the sources; 0 is a window of the usual size."""
         found: dict[str, ToolSpec] = {}
+        sized = {id(source): source.sized for source in self._these.sized} if window else {}
         for source in self._sources:
-            if window and isinstance(source, Sized):
-                specs = source.sized(window, short=short)
+            if (fitting := sized.get(id(source))) is not None:
+                specs = fitting(window, short=short)
             else:
                 specs = source.specs(short=short)
             for spec in specs:
@@ -119,18 +138,16 @@ class ToolSources:
     @property
     def searched(self) -> bool:
         """Whether there is, or may come, what is found by searching."""
-        growing = (each for each in self._sources if isinstance(each, Growing))
-        return any(each.grows() for each in growing) or bool(self._put_off())
+        return any(each.grows() for each in self._these.growing) or bool(self._put_off())
 
     async def settled(self) -> None:
         """Wait, not for long, for tools that are on their way."""
-        for source in self._sources:
-            if isinstance(source, Growing):
-                await source.settled()
+        for source in self._these.growing:
+            await source.settled()
 
     def found(self, query: str, most: int) -> Sequence[str]:
         """What sources know besides tools, such as skills."""
-        asked = (each for each in self._sources if isinstance(each, Finding))
+        asked = self._these.finding
         return [line for source in asked for line in source.found(query, most)][:most]
 
     def saw(self, event: AnyEvent) -> None:
@@ -152,12 +169,7 @@ class ToolSources:
 
     def _put_off(self) -> set[str]:
         """What its source wants to be found and called, and not offered."""
-        return {
-            name
-            for source in self._sources
-            if isinstance(source, Deferring)
-            for name in source.deferred()
-        }
+        return {name for source in self._these.deferring for name in source.deferred()}
 
 
 def _counted(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.models.judges import judge_for
 from gatewright.agent.record.events import Decided, DirectoryAdded, ModeChanged
 from gatewright.agent.session.planning import SessionPlanning, plan_of
 from gatewright.agent.session.start.base import CLOCK, Base
@@ -23,7 +24,7 @@ from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.machine.world import Keeps, git_dirty, git_keeps
-from gatewright.permissions.policy import Policy
+from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.request import GatePorts
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.tools.access import Access
@@ -34,6 +35,18 @@ class Possible:
 
     def __init__(self) -> None:
         self.auto = self.agents = False
+
+    def config(self, config: PolicyConfig, around: Surroundings) -> PolicyConfig:
+        """With what is possible, and why not where it is not."""
+        lack = "" if self.auto else judge_for(around).lack
+        return replace(
+            config,
+            auto_available=self.auto,
+            auto_lack=lack or config.auto_lack,
+            plan_classifier=self.auto and around.settings.permissions.use_auto_mode_during_plan,
+            classify_all_shell=around.settings.auto_mode.classify_all_shell,
+            agents=self.agents,
+        )
 
     def take(self, brought: Sequence[Contribution], live: LiveSettings) -> None:
         self.auto = any(each.classify is not None for each in brought)
@@ -51,8 +64,7 @@ def live_settings(
 
     def follow(now: Surroundings) -> None:
         before, known = policy.current(), policy.problems
-        config = policy_config(now, before, own_of(base))
-        policy.follow(replace(config, auto_available=possible.auto, agents=possible.agents))
+        policy.follow(possible.config(policy_config(now, before, own_of(base)), now))
         for problem in policy.problems:
             if problem not in known:
                 base.warn(escaped(problem))
@@ -83,10 +95,10 @@ def gate_ports(
     """What the host has may grow."""
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
-    async def persist(rules: tuple[str, ...]) -> None:
+    async def persist(rules: tuple[str, ...], place: str) -> None:
         """A grant that cannot be kept still counts in this session, and the person is told."""
         try:
-            await asyncio.to_thread(store.store, rules)
+            await asyncio.to_thread(store.store, rules, everywhere=place == "user")
             live.refresh(ours=True)
         except SettingsError as error:
             base.warn(f"This counts in this session only. {error}")
@@ -149,4 +161,5 @@ def _decided(record: DecisionRecord, redactor: Redactor) -> Decided:
         source=record.source,
         answer=record.answer,
         ms=record.ms,
+        classifier=record.judged,
     )

@@ -157,9 +157,10 @@ class HookSession:
             return ()
         with suppress(OSError):  # then it is said once more
             private.write(mark, b"")
-        count = counted(len(theirs), "hook")
+        one = len(theirs) == 1
         return (
-            f"{count} of Claude Code's settings act here; readClaudeHooks: false turns them off.",
+            f"{counted(len(theirs), 'hook')} of Claude Code's settings {'acts' if one else 'act'} "
+            f"here; readClaudeHooks: false turns {'it' if one else 'them'} off.",
         )
 
     def _not_yet(self) -> Iterator[Fault]:

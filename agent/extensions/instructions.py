@@ -35,7 +35,8 @@ async def plug_memory(host: Host) -> Contribution:
     attaching = AttachPorts(
         pictures(), host.ledger.note, briefing.readable, host.base.mention, host.brings_name
     )
-    context = InputContext(notices, attaching, AboutMemory(briefing.memory, host.warn, loaded))
+    host.live.listen(lambda _around: briefing.forget())
+    context = InputContext(notices, attaching, AboutMemory(briefing, host.warn, loaded))
 
     def saw(event: AnyEvent) -> None:
         context.due |= isinstance(event, Cleared)

@@ -9,6 +9,7 @@ EXTENSIONS = (
     "gatewright.agent.extensions.confining:SANDBOX",
     "gatewright.agent.extensions.checkpointing:HISTORY",
     "gatewright.agent.extensions.instructions:MEMORY",
+    "gatewright.agent.extensions.auto_mode.auto_extension:AUTO",
     "gatewright.agent.extensions.titles:TITLES",
     "gatewright.agent.extensions.status_line:STATUS_LINE",
     "gatewright.agent.extensions.upkeep:UPKEEP",
@@ -20,4 +21,6 @@ EXTENSIONS = (
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",
     "gatewright.agent.extensions.skills.skill_session:SKILLS",
     "gatewright.agent.extensions.teams.team_tools:TEAMS",
+    "gatewright.agent.extensions.workflows.saved_extension:SAVED",
+    "gatewright.agent.extensions.workflows.run_extension:WORKFLOWS",
 )

@@ -14,7 +14,7 @@ async def plug_overviews(host: Host) -> Contribution:
         parts=(
             ModelBook(lambda: host.around),
             SettingsBook(host.live),
-            PermissionBook(host.policy, host.live),
+            PermissionBook(host.policy, host.live, lambda text: host.session.submit(text)),
         ),
     )
 

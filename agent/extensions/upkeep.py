@@ -13,7 +13,7 @@ from gatewright.tools.registry import TOOLS
 from gatewright.tools.system.sweep import sweep_abandoned
 
 SOON, SOME_TIME = 0.1, 0.5  # seconds a turn lasts before more of it is awaited, alone later
-FIRST_CALL = (  # 140 ms to judge and run it
+FIRST_CALL = (  # 45 ms to judge and run it
     "gatewright.permissions.calls.shell_call",
     "gatewright.tools.shell.bash",
     "gatewright.tools.files.read",

@@ -39,8 +39,8 @@ class Background:
             kinds = self._jobs.kinds_open(MAIN)
             if not kinds:
                 return
-            seconds = self._seconds if kinds & LONG else SHORT
-            if await self._ended(seconds) or self._session.busy:
+            seconds, before = self._seconds if kinds & LONG else SHORT, self._moved()
+            if await self._ended(seconds) or self._session.busy or self._moved() != before:
                 continue
             self._stopped = await self._jobs.stop_of(MAIN)
             return
@@ -54,6 +54,11 @@ class Background:
     @property
     def _jobs(self) -> SessionJobs:
         return self._session.jobs_of(MAIN).all
+
+    def _moved(self) -> Sequence[tuple[str, int, str]]:
+        """What the runs of workflows have come to: one that goes on is waited for longer."""
+        rows = self._jobs.rows()
+        return [(row.id, row.tokens, row.last) for row in rows if row.kind == "workflow"]
 
     async def _ended(self, seconds: float) -> bool:
         """Whether something did within that time; zero is no limit."""

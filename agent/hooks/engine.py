@@ -29,6 +29,7 @@ from gatewright.tools.protocol import ToolCall
 AT_ONCE = 16
 BEHIND = 64  # handlers in the background
 SHOWN = 10_000  # characters of each stream, for who watches
+NOTED = 2_000  # characters for who judges calls
 TIMED = 200  # runs of which the times are kept
 LIMIT = 1.0  # seconds beyond a handler's own limit
 WAKES = 2  # the exit of an asyncRewake handler that wakes the session
@@ -225,6 +226,7 @@ class Engine:
             exit=output.exit,
             ms=output.ms,
             blocked=ran.refuses,
+            noted=str(ran.answer.parts.get("classifierContext", ""))[:NOTED],
         )
         self._publish(event, firing)
 

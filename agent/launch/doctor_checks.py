@@ -161,6 +161,17 @@ def skills(there: str, bad: Sequence[str], notes: str) -> Iterator[Finding]:
         yield Finding("Skills", Health.GOOD, f"{there}{more}")
 
 
+def workflows(missing: str, bad: Sequence[str]) -> Iterator[Finding]:
+    """`missing` says why there is no engine, `bad` are scripts that cannot run."""
+    if missing:
+        yield Finding("Workflows", Health.WARN, missing)
+    for problem in bad[:SKILLS]:
+        yield Finding("Workflows", Health.WARN, problem)
+    if len(bad) > SKILLS:
+        told = f"{len(bad) - SKILLS} more scripts cannot run"
+        yield Finding("Workflows", Health.WARN, told, "agent workflows validate names them.")
+
+
 def plugins(rows: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
     """Each with its id, its state and why it is not on."""
     for id, state, why in rows:

@@ -183,7 +183,7 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
     """The sessions to go on with; `--resume` without one lets the person pick first."""
     from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
 
-    from gatewright.tui.sessions.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+    from gatewright.tui.sessions.resuming import Last, Resuming  # noqa: PLC0415  loaded with the screen
 
     async def sessions() -> tuple[Choice, ...]:
         from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
@@ -196,7 +196,16 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
     def going_on(id: str) -> Callable[[], Awaitable[Session]]:
         return opener(replace(options, resume=id or None), interactive=True)
 
-    return Resuming(sessions, going_on, options.resume == "", others(options), options.prompt)
+    async def last() -> Last:
+        from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+        from time import time  # noqa: PLC0415
+
+        from gatewright.agent.session.start.resume import newest  # noqa: PLC0415  loaded by now
+
+        return Last(*await to_thread(newest, folder, time()))
+
+    picks = options.resume == ""
+    return Resuming(sessions, going_on, picks, others(options), options.prompt, last)
 
 
 def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:

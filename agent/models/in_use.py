@@ -5,9 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Protocol, runtime_checkable
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.protocol import Provider, Warming
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """Who opens models, and can do most of it before one is wanted."""
+
+    @property
+    def ready(self) -> bool: ...
+    def ahead(self, name: str, effort: str) -> Provider | None: ...
+    def forget(self) -> None: ...
 
 
 class Models:
@@ -17,6 +29,8 @@ class Models:
         self, open_model: Callable[[str, str], OpenModel], name: str, fallback_names: Sequence[str]
     ) -> None:
         self._open = open_model
+        opener: object = open_model
+        self._preparing = opener if isinstance(opener, Preparing) else None
         self._fallback_names = fallback_names
         self._left: list[OpenModel] = []
         self._stale = False
@@ -26,6 +40,7 @@ class Models:
         self.current: OpenModel | None = None
         self._scope = ("", "")  # of a command: a model and an effort for its turns alone
         self._scoped: OpenModel | None = None
+        self._begun: tuple[str, str, Provider] | None = None  # who is about to be opened
         self._turned = False  # a scope began or ended in the middle of a turn, perhaps
 
     async def needed(self) -> OpenModel:
@@ -39,7 +54,10 @@ class Models:
         if self.current is not None and not self._stale:
             return self.current
         wanted = self.name, self.effort
-        opened = await asyncio.to_thread(self._open, *wanted)
+        if self._prepared(wanted):
+            opened = self._open(*wanted)  # a thread would wait for the screen
+        else:
+            opened = await asyncio.to_thread(self._open, *wanted)
         self._stale = False
         self.name = self.name or opened.name  # nothing was set up when the session began
         if self.current is not None and wanted != (self.name, self.effort):
@@ -47,6 +65,32 @@ class Models:
             return self.current
         self._replace(opened)
         return opened
+
+    async def ahead(self) -> None:
+        """Have ready what a request needs while it is being written; raises nothing."""
+        current = self._scoped or self.current
+        if current is not None and not self._stale:
+            await _warmed(current.provider)
+        elif self._preparing is not None:
+            wanted = self.name, self.effort
+            try:
+                provider = await asyncio.to_thread(self._preparing.ahead, *wanted)
+            except GatewrightError:
+                return  # the turn says why
+            if provider is not None:
+                before, self._begun = self._begun, (*wanted, provider)
+                await _warmed(provider)
+                if before is not None:
+                    await before[2].close()
+
+    def forget(self) -> None:
+        """What was read ahead may be other now."""
+        if self._preparing is not None:
+            self._preparing.forget()
+
+    def _prepared(self, wanted: tuple[str, str]) -> bool:
+        begun = self._begun is not None and self._begun[:2] == wanted
+        return begun and self._preparing is not None and self._preparing.ready
 
     async def change(self, name: str, effort: str) -> OpenModel:
         """Use this one from the next turn on. Raises GatewrightError."""
@@ -119,6 +163,9 @@ class Models:
 
     async def settle(self) -> None:
         """Close what is no longer in use. No turn may be running."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            await begun[2].close()
         while self._left:
             await self._left.pop().provider.close()
 
@@ -130,3 +177,8 @@ class Models:
         if self.current is not None:
             self._left.append(self.current)
         self.current = opened
+
+
+async def _warmed(provider: Provider) -> None:
+    if isinstance(provider, Warming):
+        await provider.warm()

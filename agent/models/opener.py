@@ -91,9 +91,34 @@ class ModelOpener:
             window=facts.window,
             price=facts.cost,
             lack=opened.lack,
+            structured=facts.structured,
             by_mode=meant != name,
             note=opened.note,
         )
+
+    def ahead(self, name: str, effort: str) -> Provider | None:
+        """Who will be asked, with all read that opening needs; nothing of it counts yet.
+
+        Raises GatewrightError: no key, no such provider.
+        """
+        del effort  # nothing of it is needed
+        around = self._live.around
+        if around.options.replay or not (name := name or wanted_model(around, "")):
+            return None
+        self.briefing.ahead()
+        meant = load_catalog().meant(name, planning=self._planning())
+        return open_provider(
+            meant, settings=around.providers, env=around.env, sharing=self._shared.of
+        ).provider
+
+    @property
+    def ready(self) -> bool:
+        """Opening the one that was prepared waits for nothing."""
+        return self.briefing.ready
+
+    def forget(self) -> None:
+        """What was read ahead may be other now."""
+        self.briefing.forget()
 
     def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
         """In the form as it was first, also when settings change what is known of the window.

@@ -62,8 +62,8 @@ def _bare(found: FoundPlugin) -> Iterator[str]:
     if not said.publisher:
         yield "the manifest names no author"
     plugin = found.plugin
-    holds = (plugin.skills, plugin.commands, plugin.agents, plugin.styles, plugin.themes)
-    if not any((*holds, plugin.hooks, plugin.servers, plugin.bin, *found.later)):
+    texts = (plugin.skills, plugin.commands, plugin.agents, plugin.styles, plugin.themes)
+    if not any((*texts, plugin.workflows, plugin.hooks, plugin.servers, plugin.bin, *found.later)):
         yield "it brings nothing: no skills, commands, agents, hooks, servers, styles or programs"
 
 

@@ -38,10 +38,10 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
     servers: tuple[Said, ...] = ()  # by the server's own name, nothing expanded
     bin: Path | None = None
     settings: Mapping[str, str] = {}  # agent, outputStyle
+    workflows: tuple[Path, ...] = ()  # directories of scripts, or single ones
     # Kept for those who come later; said to be unsupported until then.
     language_servers: tuple[Said, ...] = ()
     monitors: tuple[Said, ...] = ()
-    workflows: tuple[Path, ...] = ()
     stamp: str = ""  # of the tree that was agreed to; empty where its directory itself was named
     options: Mapping[str, str] = {}  # userConfig by key, secrets among them
     secret: frozenset[str] = frozenset()  # which of those

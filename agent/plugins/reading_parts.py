@@ -185,7 +185,6 @@ class _Reader:
 def _later(plugin: Plugin) -> Iterator[str]:
     kinds = (
         ("language servers", plugin.language_servers),
-        ("workflows", plugin.workflows),
         ("monitors", plugin.monitors),
     )
     for what, found in kinds:

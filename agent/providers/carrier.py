@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -22,7 +22,10 @@ class Reply(Protocol):
 
     @property
     def media_type(self) -> str: ...
-    def events(self) -> AsyncIterator[Sse]: ...
+    def events(self) -> AsyncIterator[Sequence[Sse]]:
+        """Those that came together."""
+        ...
+
     async def read(self) -> bytes: ...
 
 
@@ -35,6 +38,10 @@ class Wire(Protocol):
         ...
 
     def exchange(self, body: JsonObject) -> AbstractAsyncContextManager[Reply]: ...
+    async def warm(self) -> None:
+        """Have a connection for the next request, where that takes time; never raises."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -47,17 +54,21 @@ class HttpReply:
     def media_type(self) -> str:
         return media_type(self._answer.headers.get("content-type", ""))
 
-    async def events(self) -> AsyncIterator[Sse]:
+    async def events(self) -> AsyncIterator[Sequence[Sse]]:
         reader, meter = SseReader(), Meter(self._who, STREAM)
         try:
             async for chunk in self._answer.chunks():
                 meter.took(len(chunk))
-                for event in reader.feed(chunk):
-                    yield event
+                events = list[Sse]()
+                try:
+                    events.extend(reader.feed(chunk))
+                finally:
+                    if events:
+                        yield events
         except EventTooLong as error:
             raise failure(FailureKind.REFUSED, f"it sent {error}", who=self._who) from error
-        for event in reader.end():
-            yield event
+        if events := list(reader.end()):
+            yield events
 
     async def read(self) -> bytes:
         meter = Meter(self._who, CONTENT)
@@ -112,6 +123,9 @@ class HttpWire:
                     answer.status, answer.headers, said, who=self._name, tried=self.tried
                 )
             yield HttpReply(answer, self._name)
+
+    async def warm(self) -> None:
+        await self._transport.warm(self.tried.base + self.tried.path)
 
     async def close(self) -> None:
         await self._transport.close()

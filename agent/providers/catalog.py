@@ -69,6 +69,7 @@ class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     documents: bool = False
     tools: bool = True
     structured: bool = False
+    judges: bool = False  # measured with `agent auto-mode eval`, and good enough
     known: bool = True
 
     def cost(self, usage: Usage) -> float:

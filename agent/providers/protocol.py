@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import AsyncGenerator
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -118,3 +118,10 @@ class Provider(Protocol):
     def name(self) -> str: ...
     def stream(self, request: Request) -> AsyncGenerator[Piece]: ...
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Warming(Protocol):
+    """A provider that can have its connection before there is a request; `warm` never raises."""
+
+    async def warm(self) -> None: ...

@@ -8,7 +8,7 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 
-_WORTH_IT = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
+TRANSIENT = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class Backoff:
             return self._until_loaded(attempt)
         if attempt <= 1:
             self._waited = 0.0
-        if error.kind not in _WORTH_IT or attempt >= policy.attempts:
+        if error.kind not in TRANSIENT or attempt >= policy.attempts:
             return None
         wait = self._wait(error, attempt) if error.waits is None else error.waits
         if self._waited + wait > (policy.reset if error.retry_after else policy.total):

@@ -16,7 +16,7 @@ import msgspec
 from gatewright.agent.errors import GatewrightError, ProviderError
 from gatewright.agent.providers.limiter import AT_ONCE, Limiter, unknown
 from gatewright.agent.providers.presets import Endpoint
-from gatewright.agent.providers.protocol import Piece, Provider, Request
+from gatewright.agent.providers.protocol import Piece, Provider, Request, Warming
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -134,6 +134,10 @@ class _Lent:
             raise
         finally:
             place.left(failure)
+
+    async def warm(self) -> None:
+        if isinstance(provider := self._shared.provider, Warming):
+            await provider.warm()
 
     async def close(self) -> None:
         if not self._closed:

@@ -20,12 +20,14 @@ from gatewright.agent.record.events import (
     Compacted,
     Envelope,
     Rewound,
+    WorkflowEnded,
 )
 from gatewright.agent.record.events_of_agents import AgentCost
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.access import MAIN
 
 KEPT = 400  # agents known one by one; older ones that have ended are kept by kind alone
+WHOLE = "//"  # behind a run in the path of all that it used
 PAID = (AssistantMessage, AttemptPaid, Compacted)  # what has a price
 replace = msgspec.structs.replace
 
@@ -35,6 +37,7 @@ class AgentCosts:
         self._agents: dict[str, AgentCost] = {}  # by path; what is kept by kind: by its name
         self._running: set[str] = set()
         self._ranks: dict[str, int] = {}  # of those that are known, by path
+        self._joined: dict[str, str] = {}  # agents that are counted together: the path of the sum
         self._begun = 1
         self._restored = 0.0
         self.usage = Usage()
@@ -65,6 +68,20 @@ class AgentCosts:
         """Which of the agents it was that began."""
         return self._ranks.get(path, 0)
 
+    def join(self, path: str, sum: AgentCost) -> None:
+        """Nobody is told of that agent: what it uses counts for a sum, which has its own path."""
+        if path not in self._joined:
+            self._joined[path] = sum.path
+            self._ranks[path] = self._begun
+            self._begun += 1
+            known = self._agents.get(sum.path)
+            self._agents[sum.path] = sum if known is None else replace(known, count=known.count + 1)
+
+    def leave(self, path: str) -> None:
+        """It has ended."""
+        self._joined.pop(path, None)
+        self._ranks.pop(path, None)
+
     def below(self, path: str) -> tuple[AgentCost, ...]:
         """Of those that this one started, and theirs."""
         return tuple(each for each in self._agents.values() if each.path.startswith(f"{path}/"))
@@ -80,10 +97,11 @@ class AgentCosts:
     def saw(self, envelope: Envelope) -> None:
         event = envelope.event
         match event:
-            case AgentStarted() | AgentFinished():
+            case AgentStarted() | AgentFinished() | WorkflowEnded():
                 self._told(event)
             case AssistantMessage() | AttemptPaid() | Compacted() if envelope.agent != MAIN:
-                self._add(envelope.agent, event.usage, event.cost)
+                counted = self._joined.get(envelope.agent, envelope.agent)
+                self._add(counted, event.usage, event.cost)
             case _:
                 pass
 
@@ -95,6 +113,9 @@ class AgentCosts:
                 cost = max(event.cost, known.cost)
                 below = self.below(child) or event.below  # what a file says of it
                 return replace(event, usage=own, cost=cost, below=below)
+            case WorkflowEnded(run=run, costs=()):
+                mine = (one for path, one in self._agents.items() if path.startswith(f"{run}/"))
+                return replace(event, costs=tuple(mine))
             case Compacted() | Cleared() | Rewound() if agent == MAIN:
                 return replace(event, carried=replace(event.carried, agents=tuple(self.all)))
             case _:
@@ -115,8 +136,20 @@ class AgentCosts:
                 known = self._agents.get(child, AgentCost(path=child))
                 for each in (replace(known, usage=event.usage, cost=event.cost), *event.below):
                     self._at_least(each)
+            case WorkflowEnded(costs=costs):
+                for each in costs:
+                    self._at_least(self._besides(each) if each.path.endswith(WHOLE) else each)
             case _:
                 pass
+
+    def _besides(self, whole: AgentCost) -> AgentCost:
+        """What is not known yet of all that a run used, as its journal has it."""
+        of_run = whole.path.removesuffix(WHOLE)
+        for path, each in self._agents.items():
+            if path.startswith(f"{of_run}/") and path != whole.path:
+                cost = max(0.0, whole.cost - each.cost)
+                whole = replace(whole, usage=_less(whole.usage, each.usage), cost=cost)
+        return whole
 
     def _at_least(self, told: AgentCost) -> None:
         """What another process knew of it, or what was counted here if that is more."""

@@ -14,6 +14,8 @@ from gatewright.agent.record.events_of_agents import AgentFinished, AgentProgres
 from gatewright.agent.record.events_of_calls import (
     Answered,
     Asked,
+    AutoChanged,
+    CheckStarted,
     Decided,
     SkillInvoked,
     ToolFinished,
@@ -66,6 +68,12 @@ from gatewright.agent.record.events_of_turns import (
     TurnStarted,
     UserMessage,
 )
+from gatewright.agent.record.events_of_workflows import (
+    UltracodeSwitched,
+    WorkflowEnded,
+    WorkflowProgressed,
+    WorkflowStarted,
+)
 
 AnyEvent: TypeAlias = (
     SessionStarted
@@ -77,6 +85,8 @@ AnyEvent: TypeAlias = (
     | Asked
     | Answered
     | Decided
+    | CheckStarted
+    | AutoChanged
     | SkillInvoked
     | Compacted
     | Cleared
@@ -92,6 +102,10 @@ AnyEvent: TypeAlias = (
     | AgentStarted
     | AgentFinished
     | AgentProgressed
+    | WorkflowStarted
+    | WorkflowProgressed
+    | WorkflowEnded
+    | UltracodeSwitched
     | HookAnswered
     | HookRan
     | HookStarted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from gatewright.agent.record.event_base import Event
 from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.judgement import Judgement
 from gatewright.tools.protocol import Content, JsonObject
 
 
@@ -63,6 +64,21 @@ class Decided(Event, frozen=True, tag="decision"):
     source: str = ""
     answer: str = ""  # what the person said, when asked
     ms: int = 0
+    classifier: Judgement | None = None  # who judged it in a person's place
+
+
+class CheckStarted(Event, frozen=True, tag="check_started"):
+    """Whether the call is safe is being judged, and takes a while; `Decided` ends it."""
+
+    durable: ClassVar[bool] = False
+    call_id: str
+
+
+class AutoChanged(Event, frozen=True, tag="auto_changed"):
+    """Auto mode stands still: `paused` after too many refusals, `down` without verdicts, or not."""
+
+    durable: ClassVar[bool] = False
+    state: Literal["", "paused", "down"]
 
 
 class SkillInvoked(Event, frozen=True, tag="skill_invoked"):

@@ -93,6 +93,7 @@ class Noticed(Event, frozen=True, tag="notice"):
     text: str
     tone: Tone = "normal"
     about: str = ""  # what calls the person, by the name that hooks of Notification know
+    brief: str = ""  # the same in two words, where those and `/cost` are enough on a screen
 
 
 class HookRan(Event, frozen=True, tag="hook"):
@@ -109,6 +110,7 @@ class HookRan(Event, frozen=True, tag="hook"):
     exit: int | None = None
     ms: int = 0
     blocked: bool = False
+    noted: str = ""  # for who judges later calls, unverified
 
 
 class HookStarted(Event, frozen=True, tag="hook_started"):

@@ -15,13 +15,15 @@ class UserMessage(Event, frozen=True, tag="user"):
     """`hidden` text is for the model only: notices, re-injected state.
 
     `source` is who else than the person, or the program itself, it comes from: job, schedule,
-    channel, peer, agent. Nothing of theirs is ever a person's word.
+    channel, peer, agent. Nothing of theirs is ever a person's word. `typed` is what of it the
+    person wrote with their own hands, None for all: the rest was pasted, piped or made for them.
     """
 
     content: tuple[Content, ...]
     input_id: str = ""
     hidden: bool = False
     source: str = ""
+    typed: str | None = None
 
 
 class InputRefused(Event, frozen=True, tag="input_refused"):

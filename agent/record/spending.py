@@ -14,6 +14,7 @@ from gatewright.agent.record.events import (
     AttemptPaid,
     Cleared,
     Compacted,
+    Noticed,
     Rewound,
     TurnEnded,
     UsageChanged,
@@ -25,6 +26,7 @@ from gatewright.tools.blocks import Block, Table, Text
 
 SHOWN_TURNS = 20
 SHOWN_AGENTS = 20
+SHOWN_REMARKS = 5
 HEADERS = ("", "cached", "written", "uncached", "output", "$")
 
 
@@ -46,6 +48,7 @@ class Spending:
         self._context = 0
         self._count = 0
         self._beside: dict[str, tuple[Usage, float]] = {}  # by who asked beside the conversation
+        self._remarks: deque[str] = deque(maxlen=SHOWN_REMARKS)
         self._turns: deque[TurnCost] = deque(maxlen=SHOWN_TURNS)
 
     @property
@@ -68,6 +71,8 @@ class Spending:
                 self._context = event.tokens_after
             case TurnEnded():
                 self.ended(event)
+            case Noticed(text=text, brief=brief) if brief:
+                self._remarks.append(f"Turn {self._count + 1}: {text}")
             case Rewound() | Cleared():
                 self._context = 0  # until the next answer says
             case _:
@@ -108,7 +113,7 @@ class Spending:
         kinds = agents.kinds()
         rows += [_row(f"{one.kind} ({one.count})", one.usage, one.cost) for one in kinds]
         rows.append(_row("session", self.usage.plus(agents.usage), self.cost + agents.cost))
-        blocks = [Table(HEADERS, tuple(rows))]
+        blocks: list[Block] = [Table(HEADERS, tuple(rows))]
         known = [one for one in agents.all if one.path.startswith(MAIN)]
         dearest = sorted(known, key=lambda one: (-one.cost, -one.usage.context))[:SHOWN_AGENTS]
         if dearest:
@@ -116,6 +121,8 @@ class Spending:
                 _row(f"{one.kind}: {one.label or _id(one)}", one.usage, one.cost) for one in dearest
             ]
             blocks.append(Table(("agent", *HEADERS[1:]), tuple(each)))
+        if self._remarks:
+            blocks.append(Text("\n".join(self._remarks), "dim"))
         return tuple(blocks)
 
 

@@ -6,6 +6,7 @@ the person talks to and those that others start, is one of these.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -43,7 +44,7 @@ from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
-from gatewright.agent.turn.budget import Budget
+from gatewright.agent.turn.budget import Budget, Limiting
 from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop import Ports, run_turn
@@ -109,6 +110,8 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     room: CompactPorts
     barrier: Callable[[], Awaitable[None]]
     limits: Limits = Limits()
+    budgets: tuple[Limiting, ...] = ()  # besides the session's and its own
+    called: str = ""  # how a question of it names it
     spending: Spending = msgspec.field(default_factory=Spending)
     opening: Callable[[], Awaitable[None]]  # awaited before the first turn
     brought: Callable[[Input, Where], Awaitable[Sequence[tuple[Content, ...]]]]
@@ -129,6 +132,7 @@ class Agent:
         self._cache = CacheWatch()
         self._waited: dict[str, float] = {}
         self._budget = self._own_budget()
+        self._ahead: asyncio.Task[None] | None = None
         self.runner = Runner(
             RunnerPorts(
                 publish=self.publish,
@@ -196,6 +200,15 @@ class Agent:
         late = Priority.LATER
         self.runner.put(Input(new_id(), content, late, hidden=True, wakes=wakes, source=source))
 
+    def typing(self) -> None:
+        """The person writes: what a request needs is made ready meanwhile. Tells nothing."""
+        if not self.runner.busy and (self._ahead is None or self._ahead.done()):
+            self._ahead = asyncio.create_task(self._get_ready(), name="ready for a request")
+
+    async def _get_ready(self) -> None:
+        await self.runner.opened.wait()  # whose project it is may be asked first
+        await self.models.ahead()
+
     async def needed(self) -> OpenModel:
         before = self.models.name
         opened = await self.models.needed()
@@ -207,6 +220,9 @@ class Agent:
 
     async def close(self) -> None:
         """Stop the turn, which still settles its calls."""
+        if self._ahead is not None:
+            self._ahead.cancel()
+            await asyncio.wait([self._ahead])
         await self.runner.close()
 
     async def _run_turn(self, model: OpenModel) -> None:
@@ -285,7 +301,7 @@ class Agent:
             inputs=self.runner.take_inputs,
             limits=own.limits,
             ask=partial(shared.broker.ask, self.path) if shared.frame.interactive else None,
-            budgets=(shared.budget, self._budget),
+            budgets=(shared.budget, self._budget, *own.budgets),
             moments=shared.frame.moments,
             agent=self.path,
         )
@@ -326,6 +342,9 @@ class Agent:
         began = clock.monotonic()
         try:
             named = msgspec.structs.replace(ask, call_id=call_id)
+            if self._own.called:
+                reason = f"{self._own.called}: {named.reason}"
+                named = msgspec.structs.replace(named, reason=reason)
             return await self._shared.broker.ask(self.path, named)
         finally:
             waited = clock.monotonic() - began

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from gatewright.agent.record.events import Answered, AnyEvent, Asked
-from gatewright.tools.interact import ELICITATION, Answer, Ask
+from gatewright.tools.interact import ELICITATION, Answer, Ask, Weighed
 
+Weigh: TypeAlias = Callable[[str, Sequence[str]], Weighed]
+GONE = Weighed(problem="That question is answered already.")
 CANCELLED = Answer(cancelled=True)
 
 
 class Broker:
     """Ids come from a counter, so a late answer can never reach another question."""
 
-    def __init__(self, emit: Callable[[AnyEvent, str], object]) -> None:
+    def __init__(self, emit: Callable[[AnyEvent, str], object], weigh: Weigh) -> None:
         self._emit = emit
+        self._weigh = weigh
         self._next = 1
         self._waiting: dict[int, tuple[str, Ask, asyncio.Future[Answer]]] = {}
 
@@ -41,6 +45,11 @@ class Broker:
         if not future.done():
             future.set_result(answer)
         return True
+
+    async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:
+        """What storing these would do for a call that is asked about."""
+        _, found, _ = self._waiting.get(ask, (None, None, None))
+        return GONE if found is None or not found.call_id else self._weigh(found.call_id, rules)
 
     def pending(self) -> tuple[int, ...]:
         return tuple(self._waiting)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -35,11 +37,14 @@ from gatewright.agent.session.agent import Agent, Own, Shared
 from gatewright.agent.session.inbox import Input, InputSource
 from gatewright.agent.session.writers import Barriers, nothing_to_keep
 from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.agent.turn.budget import Limiting
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import INTERRUPTED, Content, Ledger, TextContent
 
+# Of the mode above it, that of an agent, and whether edits inside run besides.
+Leading: TypeAlias = Callable[[str], tuple[str, bool]]
 CLOSE_LIMIT = 5.0
 BETWEEN = 0.25  # seconds from one word about a child to the next
 
@@ -62,6 +67,10 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     about: Mapping[str, str] = {}  # what its file says of it
     told: tuple[str, ...] = ()  # besides the prompt, hidden as all that is not the person's
     announced: bool = False  # who starts it tells of its start and its end
+    leads: Leading | None = None  # makes its mode of that above it, which `mode` tightens
+    folder: Path | None = None  # where what it says is written: with the session's by default
+    budgets: tuple[Limiting, ...] = ()  # besides the session's and its own
+    called: str = ""  # how a question of it names it
 
 
 class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +79,7 @@ class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Callable[[str], Ledger]  # by path
     backoff: Callable[[], Callable[[ProviderError, int], float | None]]
     # By path, with what the file says of it; None: nothing is stored.
-    writer: Callable[[str, Mapping[str, str]], TranscriptWriter | None]
+    writer: Callable[[str, Mapping[str, str], Path | None], TranscriptWriter | None]
     barriers: Barriers
     enters: Callable[[str, AgentSpec], object]  # before its first turn; raises ValueError
     left: Callable[[str], None]  # nothing of it is judged any more
@@ -176,9 +185,9 @@ class Children:
             parent = self._agents.get(MAIN)
         if parent is None or path in self._agents or "/" in spec.name or not spec.name:
             raise SessionError(f"No agent can be started as {path}.")
-        if spec.mode or spec.scope is not None:
+        if spec.mode or spec.scope is not None or spec.leads is not None:
             self._ports.enters(path, spec)
-        writer = self._ports.writer(path, spec.about)
+        writer = self._ports.writer(path, spec.about, spec.folder)
         own = self._own(spec, parent, path, writer)
         hub = self._shared.frame.journal.hub(path)
         hub.restore(spec.stored)
@@ -256,6 +265,8 @@ class Children:
             room=room,
             barrier=writer.barrier if writer is not None else nothing_to_keep,
             limits=spec.limits,
+            budgets=spec.budgets,
+            called=spec.called,
             spending=spending,
             opening=lambda: self._begins(path, spec.kind),
             brought=_nothing_brought,

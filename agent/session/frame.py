@@ -27,6 +27,7 @@ from gatewright.agent.turn.budget import Budget
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.tools.access import Where
+from gatewright.tools.interact import Weighed
 from gatewright.tools.protocol import Asker, Executor, Ledger, ToolContext
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 class SessionRules(RuleBook, ScopedRules, Protocol):
     """The gate's rules as the session changes them."""
+
+    def weigh(self, call_id: str, rules: Sequence[str]) -> Weighed:
+        """What storing these would do for a call that is asked about."""
+        ...
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):

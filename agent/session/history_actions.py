@@ -35,6 +35,7 @@ class Past:
         self._rewinder = Rewinder(
             frame, history if history is not None and history.keeping else None
         )
+        self._listed: dict[Path, Listed] = {}  # what is known of other sessions, by their files
         hub = frame.journal.hub()
         self.review = Review(history, hub.kept) if history is not None else None  # what changed
 
@@ -106,7 +107,7 @@ class Past:
         folder = self._frame.folder
         if folder is None:
             return []
-        found = await asyncio.to_thread(list_sessions, folder)
+        found = await asyncio.to_thread(list_sessions, folder, known=self._listed)
         return [listed for listed in found if listed.id != self._frame.id]
 
     def note(self, text: str) -> None:

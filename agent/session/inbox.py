@@ -13,7 +13,7 @@ import msgspec
 
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.record.events import QueueChanged, UserMessage
-from gatewright.agent.text.well_formed import formed
+from gatewright.agent.text.well_formed import formed, well_formed
 from gatewright.tools.protocol import Content, TextContent
 
 # Whose words an input is; `program` is a notice of our own. Only a person's are a person's.
@@ -32,7 +32,7 @@ class Input(msgspec.Struct, frozen=True):
     priority: Priority = Priority.NEXT
     hidden: bool = False
     wakes: bool = True  # worth a turn of its own; else it waits for one
-    typed: str = ""  # what the person wrote of it with their own hands
+    typed: str | None = None  # what the person wrote of it with their own hands; None: all
     scope: Scope | None = None  # of the command that brought it
     source: InputSource = "person"
 
@@ -40,10 +40,22 @@ class Input(msgspec.Struct, frozen=True):
     def text(self) -> str:
         return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
 
+    @property
+    def own(self) -> str:
+        """What names files to attach: nothing that others wrote."""
+        return self.typed or ""
+
     def message(self) -> UserMessage:
         content = formed(self.content)
         source = "" if self.source in ("person", "program") else self.source
-        return UserMessage(content=content, input_id=self.id, hidden=self.hidden, source=source)
+        own = None if self.hidden or source or self._all_typed() else self.typed
+        own = own if own is None else well_formed(own)
+        return UserMessage(
+            content=content, input_id=self.id, hidden=self.hidden, source=source, typed=own
+        )
+
+    def _all_typed(self) -> bool:
+        return self.typed == self.text or (self.scope is not None and self.scope.line)
 
 
 class Inbox:

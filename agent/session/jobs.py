@@ -11,7 +11,7 @@ import msgspec
 from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import TasksChanged
-from gatewright.tools.abilities import Paid, Reporting
+from gatewright.tools.abilities import Paid, Reporting, Spending
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Job
 
@@ -47,6 +47,11 @@ class SessionJobs:
         self._movable: list[tuple[str, asyncio.Event]] = []
         self._ends: dict[str, asyncio.Event] = {}  # by owner, for who waits for any of its jobs
         self._preparing: dict[asyncio.Task[None], tuple[str, str]] = {}
+
+    @property
+    def closing(self) -> bool:
+        """The session ends, and all jobs with it."""
+        return self._closing
 
     def of(self, agent: str) -> OwnJobs:
         """The jobs as calls of this agent see them: its own."""
@@ -274,6 +279,6 @@ def _row(id: str, job: Job) -> TaskRow:
     now = job.progress()
     last = now.tail.rstrip().rpartition("\n")[2]
     row = TaskRow(id, job.title, job.status(), job.running, now.seconds, last, kind=job.kind)
-    if isinstance(job, Paid):
-        return msgspec.structs.replace(row, tokens=job.tokens, cost=job.cost, agent=job.path)
-    return row
+    if isinstance(job, Spending):
+        row = msgspec.structs.replace(row, tokens=job.tokens, cost=job.cost)
+    return msgspec.structs.replace(row, agent=job.path) if isinstance(job, Paid) else row

@@ -26,6 +26,9 @@ from gatewright.agent.commands.registry import Front
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import AnyEvent, Cleared, ModelChanged
+from gatewright.agent.session.status.paths_told import as_read
+from gatewright.agent.workflows.opting_in import OptIn
+from gatewright.tools.access import Where
 
 BUSY = "Interrupt the running turn first (Esc)."
 
@@ -37,21 +40,24 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
     publish: Callable[[AnyEvent], None]
     set_mode: Callable[[str], str]  # raises ValueError naming the valid ones
     submit: Callable[[str, Scope | None], object]
-    busy: Callable[[], bool]
+    facts: Callable[[], tuple[bool, Where]]  # whether it is busy, and from where paths are told
     kept_from: Callable[[str, str], Awaitable[str]] | None  # why one model does not follow another
+    opting: Callable[[], OptIn | None]  # in to whatever workflows the model begins
 
     async def apply(self, outcome: Outcome, front: Front) -> Outcome:
         """What a front end has to show of it, or to do."""
+        self.models.forget()  # a command may have changed what the model is to be told
+        busy, where = self.facts()
         if isinstance(outcome, Change):
             outcome = _told(outcome, await self._change(outcome))
         match outcome:
             case Submit(text=text, scope=scope) if not front.asks:
                 self.submit(text, scope)
-            case Switch() if self.busy():
+            case Switch() if busy:
                 return Problem.of(BUSY)
             case _:
                 pass
-        return outcome
+        return as_read(outcome, where)
 
     async def _change(self, change: Change) -> Outcome:
         operation: Operation = change.operation
@@ -65,10 +71,13 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
                 return Submit(then) if then else said
             case SetModel(model=name):
                 return await self._change_model(name, models.effort)
-            case SetEffort(effort=effort):
-                return await self._change_model(models.name, effort)
+            case SetEffort(effort=effort, ultracode=ultracode):
+                done = await self._change_model(models.name, effort)
+                if not isinstance(done, Problem) and (opting := self.opting()) is not None:
+                    opting.switch(ultracode)
+                return done
             case ClearHistory():
-                if self.busy():
+                if self.facts()[0]:
                     return Problem.of(BUSY)
                 self.publish(Cleared())
                 return change

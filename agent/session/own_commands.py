@@ -29,6 +29,7 @@ from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.status.status_rows import status_rows
 from gatewright.agent.settings.overview import SettingsBook
+from gatewright.agent.workflows.opting_in import OptIn
 
 
 class State(NamedTuple):
@@ -64,7 +65,7 @@ def _of_books(state: State) -> Sequence[Command]:
     if rules is not None:
         found += rule_commands(state.frame.rules, rules)
     if models is not None:
-        found += model_commands(models, in_use)
+        found += model_commands(models, in_use, lambda: opting_in(state) is not None)
     if (settings := state.part(SettingsBook)) is not None:
         if models is not None:
             found += setup_commands(models, settings, in_use)
@@ -72,6 +73,12 @@ def _of_books(state: State) -> Sequence[Command]:
         found += import_commands(settings)
         found += statusline_commands(settings)
     return found
+
+
+def opting_in(state: State) -> OptIn | None:
+    """In to whatever workflows the model begins, where there are any."""
+    opting = state.part(OptIn)
+    return opting if opting is not None and opting.there else None
 
 
 def _of_session(state: State) -> Sequence[Command]:

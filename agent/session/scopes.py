@@ -117,7 +117,7 @@ def believed(scope: Scope) -> Scope:
     """Of whoever is not trusted, what forbids and asks; it chooses no model that costs more."""
     if scope.trusted:
         return scope
-    return replace(scope, allow=(), model="", effort="")
+    return replace(scope, allow=(), agreed=(), model="", effort="")
 
 
 def sentence(scope: Scope) -> str:

@@ -42,7 +42,7 @@ from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
-from gatewright.agent.session.own_commands import State, known_commands
+from gatewright.agent.session.own_commands import State, known_commands, opting_in
 from gatewright.agent.session.scopes import Scopes
 from gatewright.agent.session.status.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
@@ -64,44 +64,45 @@ class Session:
     """Owns inbox, conversation and the runner task; nearly every method returns at once."""
 
     def __init__(self, frame: Frame, brought: Sequence[Contribution] = ()) -> None:
-        self.id = frame.id
-        self._frame, self._brought = frame, list(brought)
-        self._broker = Broker(frame.journal.publish)
+        self.id, self._frame, self._brought = frame.id, frame, list(brought)
+        self._broker = Broker(frame.journal.publish, frame.rules.weigh)
         self._jobs = SessionJobs(
             lambda agent, text: self.tell(text, agent=agent, source="job"), frame.journal.publish
         )
         shared = Shared(frame, self._broker, self._jobs, frame.budget())
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
-        self._agents: dict[str, Agent] = {}
-        self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
+        self._main = Agent(shared, self._own(frame))
+        self._agents = {MAIN: self._main}
         self._children = Children(shared, frame.children, self._agents)
         below = partial(self.part, AgentControl)
         self._below = AgentCalls(self._agents, self._children, frame, below)
-        self.watch, self.stop_agent = self._below.watch, self._below.stop
-        self.resume_agent, self.spawn = self._below.resume, self._children.spawn
+        self.watch, self.weigh = self._below.watch, self._broker.weigh
+        self.stop_agent, self.resume_agent = self._below.stop, self._below.resume
+        self.spawn, self.typing = self._children.spawn, self._main.typing
         self.stop_task, self.jobs_of = self._jobs.stop, self._jobs.of
         self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
         self.past = Past(frame, self.part(History), self._main)
         self.scopes = Scopes(frame.rules, self._main.models, self._publish)
-        jobs, resume = self._jobs, self._below.resume
-        state = State(frame, self._brought, self.past, self._main.models, jobs, resume)
+        main, jobs, resume = self._main, self._jobs, self._below.resume
+        state = State(frame, self._brought, self.past, main.models, jobs, resume)
         self.commands = known_commands(state)
         self._outcomes = Outcomes(
-            models=self._main.models,
+            models=main.models,
             publish=self._publish,
             set_mode=self.set_mode,
             submit=lambda text, scope: self.submit(text, scope=scope),
-            busy=lambda: self.busy,
+            facts=lambda: (self.busy, main.where),
             kept_from=self._kept_from,
+            opting=partial(opting_in, state),
         )
         self._announcements = Announcements([one for each in brought for one in each.announcements])
-        folds = (fold for each in brought for fold in each.folds)
-        frame.journal.begin((frame.costs.saw, self._saw, of_main(self._announcements.saw), *folds))
+        own = (frame.costs.saw, self._saw, of_main(self._announcements.saw))
+        frame.journal.begin((*own, *(fold for each in brought for fold in each.folds)))
         self._writing: list[asyncio.Task[None]] = []
-        if frame.writer is not None:
-            writing = frame.writer.run(frame.journal.hub().subscribe(since=frame.stored))
+        if (writer := frame.writer) is not None:
+            writing = writer.run(frame.journal.hub().subscribe(since=frame.stored))
             self._writing.append(asyncio.create_task(writing, name="transcript writer"))
 
     def _own(self, frame: Frame) -> Own:
@@ -232,7 +233,7 @@ class Session:
         """Switch the permission mode; returns the canonical name or raises ValueError."""
         before = self.mode
         mode = self._frame.modes.set(name)
-        if mode != before:
+        if mode != before or mode == "auto":  # chosen again, it goes on after a pause
             self._publish(ModeChanged(mode=mode, by="user"))
         return mode
 
@@ -311,9 +312,8 @@ class Session:
         await self._main.close()
         await self._jobs.close()
         await self._children.close()
-        closing = [close for each in self._brought for close in each.close]
-        if closing:
-            ending = [asyncio.ensure_future(close()) for close in closing]
+        ending = [asyncio.ensure_future(close()) for each in self._brought for close in each.close]
+        if ending:
             await asyncio.wait(ending, timeout=CLOSE_LIMIT)
         self._frame.journal.close()
         if self._writing:
@@ -358,7 +358,7 @@ class Session:
         if self._heard is not None:
             await self._heard.settled()
         every = [brings for each in self._brought for brings in each.brings]
-        found = [one for brings in every for one in await brings(item.typed, item.text, where)]
+        found = [one for brings in every for one in await brings(item.own, item.text, where)]
         return [*((TextContent(text),) for text in self._announcements.due()), *found, *made]
 
     async def ask(self, ask: Ask, agent: str = MAIN) -> Answer:

@@ -57,13 +57,17 @@ def agents_before(base: Base) -> Path:
     return agent_file(base.start.source or base.start.path, "").parent
 
 
-def child_writer(base: Base, path: str, about: Mapping[str, str]) -> TranscriptWriter | None:
-    """Of the agent with this path, beside what else the session keeps."""
+def child_writer(
+    base: Base, path: str, about: Mapping[str, str], folder: Path | None = None
+) -> TranscriptWriter | None:
+    """Of the agent with this path, beside what else the session keeps, or in that folder."""
     if base.around.options.no_session:
         return None
     id = path.rpartition("/")[2]
     header = replace(_header(base, id, ""), agent={"path": path, **about})
     file = agent_file(base.start.path, path)
+    if folder is not None:
+        file = folder / file.name
     writer = TranscriptWriter(file, header, lock=TranscriptLock(), warn=base.warn)
     writer.agent = path
     return writer

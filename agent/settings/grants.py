@@ -25,11 +25,8 @@ class GrantStore:
     def __init__(self, places: Places, *, trusted: bool) -> None:
         self._root = places.root
         self._in_project = trusted
-        source = Source.LOCAL if trusted else Source.USER
-        path = places.file(source)
-        if path is None:  # both layers have a file
-            raise AssertionError(source)
-        self._path: Path = path
+        self._own = _file(places, Source.USER)
+        self._path = _file(places, Source.LOCAL) if trusted else self._own
 
     @property
     def place(self) -> str:
@@ -37,14 +34,16 @@ class GrantStore:
             return "this project's local settings"
         return "your own settings, for this project"
 
-    def store(self, rules: Sequence[str]) -> None:
-        """Raises SettingsError when the file cannot be changed."""
+    def store(self, rules: Sequence[str], *, everywhere: bool = False) -> None:
+        """`everywhere` is for all of the person's projects. Raises SettingsError."""
+        path = self._own if everywhere else self._path
+        here = not (everywhere or self._in_project)
         now = datetime.now(UTC).isoformat(timespec="seconds")
 
         def change(values: dict[str, Any]) -> None:
-            own = () if self._in_project else ("projects", str(self._root))
-            lists = section(self._path, values, *own, "permissions")
-            allow = entries(self._path, lists, "allow")
+            own = ("projects", str(self._root)) if here else ()
+            lists = section(path, values, *own, "permissions")
+            allow = entries(path, lists, "allow")
             known = set(map(text_of, allow))
             for rule in rules:
                 if rule not in known:
@@ -57,4 +56,11 @@ class GrantStore:
                         }
                     )
 
-        edit(self._path, change)
+        edit(path, change)
+
+
+def _file(places: Places, source: Source) -> Path:
+    path = places.file(source)
+    if path is None:  # both layers have a file
+        raise AssertionError(source)
+    return path

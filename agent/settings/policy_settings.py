@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.models.judges import judge_for
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.workspace import Surroundings
@@ -112,6 +114,11 @@ def start_mode(base: Base) -> str:
     wanted = around.settings.permissions.default_mode or "default"
     if canonical(wanted) is None:
         base.warn(f"There is no permission mode {wanted!r} (permissions.defaultMode).")
+        return "default"
+    if canonical(wanted) == "auto" and (lack := judge_for(around).lack):
+        if around.options.mode:
+            raise UsageError(lack)
+        base.warn(lack)
         return "default"
     if canonical(wanted) == "delegate":
         base.warn("There are no agents to delegate to here (permissions.defaultMode).")

@@ -11,7 +11,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.settings.skill_settings import Show, Skills
+from gatewright.agent.settings.groups.auto_settings import AutoMode
+from gatewright.agent.settings.groups.sandbox_settings import Sandbox
+from gatewright.agent.settings.groups.skill_settings import Show, Skills
+from gatewright.agent.settings.groups.workflow_settings import Workflows
 from gatewright.agent.settings.traits import (
     NOT_PROJECT,
     Section,
@@ -93,67 +96,10 @@ class Permissions(Section, frozen=True):
     skip: Annotated[Skip, group("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
 
 
-class SandboxFiles(Section, frozen=True):
-    allow_write: Annotated[
-        tuple[str, ...], setting("More directories commands may write, such as ~/.npm.", "join")
-    ] = ()
-    deny_write: Annotated[tuple[str, ...], forbidding("Paths commands may not change.")] = ()
-    deny_read: Annotated[tuple[str, ...], forbidding("Path globs commands may not read.")] = ()
-    allow_read: Annotated[
-        tuple[str, ...], personal("Exceptions from what commands may not read.", "join")
-    ] = ()
-
-
-class SandboxNetwork(Section, frozen=True):
-    allowed_domains: Annotated[
-        tuple[str, ...], setting("Domains commands may reach: example.com, *.h.", "join")
-    ] = ()
-    denied_domains: Annotated[tuple[str, ...], forbidding("Domains commands never reach.")] = ()
-    allow_all: Annotated[bool, personal("Do not confine the network at all.")] = False
-    allow_private: Annotated[bool, personal("Allow addresses of private networks.")] = False
-    allow_local_binding: Annotated[
-        bool, setting("Let commands listen on local ports (macOS).", "within", order=(False, True))
-    ] = False
-    allow_unix_sockets: Annotated[
-        tuple[str, ...], personal("Socket files commands may use; * is any.", "join")
-    ] = ()
-
-
-class Sandbox(Section, frozen=True):
-    enabled: Annotated[
-        bool | Literal["auto"],
-        setting(
-            "Confine commands: auto (where it works), true or false.",
-            "tighten",
-            order=(True, "auto", False),
-        ),
-    ] = "auto"
-    fail_if_unavailable: Annotated[
-        bool,
-        on_is_strict("Run no command where the sandbox does not work."),
-    ] = False
-    auto_allow_bash_if_sandboxed: Annotated[
-        bool, personal("Run confined commands without asking.")
-    ] = False
-    allow_unsandboxed_commands: Annotated[
-        bool, setting("Let a command ask to leave the sandbox.", "tighten", order=(False, True))
-    ] = True
-    excluded_commands: Annotated[
-        tuple[str, ...], personal("Commands that run outside, such as docker.", "join")
-    ] = ()
-    filesystem: Annotated[SandboxFiles, group("What may be written and read.")] = SandboxFiles()
-    network: Annotated[SandboxNetwork, group("What may be reached.")] = SandboxNetwork()
-    limits: Annotated[
-        dict[str, int | str],
-        personal("What a command may use: nproc, memory, fsize, nofile, cpu, tmp.", "join"),
-    ] = {}
-    keep_env: Annotated[
-        tuple[str, ...], personal("Variables kept although they look secret.", "join")
-    ] = ()
-
-
 class Ui(Section, frozen=True):
-    theme: Annotated[str, chosen("Colour theme.")] = "dark"
+    theme: Annotated[
+        str, chosen("Colour theme; auto is light where the terminal says that it is.")
+    ] = "auto"
     vim: Annotated[bool, chosen("Vim keys in the prompt.")] = False
     reduced_motion: Annotated[bool, chosen("No spinner, no animation.")] = False
     notify: Annotated[
@@ -163,6 +109,9 @@ class Ui(Section, frozen=True):
         ),
     ] = True
     show_thinking: Annotated[bool, chosen("Show the model's thinking unfolded.")] = False
+    ultracode_keyword: Annotated[
+        bool, chosen("The word ultracode in a message asks for a workflow.")
+    ] = True
 
 
 class StatusLine(Section, frozen=True):
@@ -339,8 +288,13 @@ class Settings(Section, frozen=True):
     ] = ("*",)
     agent: Annotated[str, chosen("The type of agent that the session itself is.")] = ""
     agents: Annotated[Agents, group("Agents that work for the session.")] = Agents()
+    workflows: Annotated[Workflows, group("Scripts that run many agents.")] = Workflows()
+    disable_workflows: Annotated[
+        bool, setting("Offer no workflows.", "tightest", order=(True, False))
+    ] = False
     worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
     skills: Annotated[Skills, group("Skills and command files.")] = Skills()
+    auto_mode: Annotated[AutoMode, group("Calls judged by a model in your place.")] = AutoMode()
     skill_overrides: Annotated[
         dict[str, Show],
         setting("How skills show: on, name-only, user-invocable-only or off.", "join"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-BUILT_IN = ("dark", "light", "minimal", "high-contrast", "colour-blind", "ansi")
+BUILT_IN = ("auto", "dark", "light", "minimal", "high-contrast", "colour-blind", "ansi")
 KEY = ("ui", "theme")
 FOLDER = "themes"
 

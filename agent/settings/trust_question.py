@@ -63,6 +63,7 @@ def question(around: Surroundings) -> Ask | None:
     )
     if not lines:
         return None
+    lines = tuple(line.replace(f"(in {around.where.root}/", "(in ") for line in lines)
     return Ask(
         kind="trust",
         title=f"Do you trust {around.where.root}?",

@@ -10,7 +10,8 @@ import msgspec
 import typer
 
 from gatewright.agent.errors import GatewrightError, SessionError
-from gatewright.agent.subcommands.place import Scope, refuse_inside_session
+from gatewright.agent.settings.paths import AGENTS
+from gatewright.agent.subcommands.place import Scope, own_folder, refuse_inside_session
 from gatewright.agent.subcommands.tell import give, tell
 
 group = typer.Typer(help="Agents: their definitions, and those that ran.", no_args_is_help=True)
@@ -103,11 +104,10 @@ def new(
         new_definition,
         write_definition,
     )
-    from gatewright.agent.subcommands.questions.agents_here import own_folder  # noqa: PLC0415
 
     refuse_inside_session()
     text = new_definition(name, description, {"tools": tools, "model": model})
-    path = write_definition(own_folder(scope), name, text)
+    path = write_definition(own_folder(scope, AGENTS, "A definition"), name, text)
     tell(f"{path} is there. Say in it what the agent does; agent agents show {name} shows it.")
 
 

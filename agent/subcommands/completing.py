@@ -84,6 +84,8 @@ def _below(before: Sequence[str], last: str) -> Iterable[Offer]:
     given = [word for word in before[len(path) :] if not word.startswith("-")]
     if path[0] == "sessions" and path[-1] in WITH_SESSION and not given:
         return _sessions()
+    if path[0] == "workflows" and not given:
+        return _workflows(path[-1])
     return ((choice, "") for choice in choices_of(command, len(given)))
 
 
@@ -115,6 +117,22 @@ def _models() -> Iterable[Offer]:
     yield "demo", "needs no key and no network"
     yield from ((alias, "") for alias in catalog.aliases)
     yield from ((name, "") for name in sorted(catalog.models))
+
+
+def _workflows(verb: str) -> Iterable[Offer]:
+    """Saved ones, or runs."""
+    try:
+        if verb in ("show", "run"):
+            from gatewright.agent.subcommands.workflows.workflows_here import WorkflowsHere  # noqa: PLC0415  lazy
+
+            return [(row.name, row.description) for row in WorkflowsHere().rows()]
+        if verb in ("resume", "export"):
+            from gatewright.agent.subcommands.workflows.runs_here import runs_here  # noqa: PLC0415  lazy
+
+            return [(run.id, f"{run.name}, {run.status}") for run in runs_here()]
+    except (OSError, GatewrightError):  # settings that cannot be read, for one
+        return ()
+    return ()
 
 
 def _sessions() -> Iterable[Offer]:

@@ -114,8 +114,15 @@ def checks(
         Check("Rules", lambda: _rules(loaded, trusted=trusted)),
         Check("Hooks", lambda: _hooks(loaded)),
         Check("Skills", skills),
+        Check("Workflows", _workflows),
         Check("Plugins", plugins),
     )
+
+
+def _workflows() -> list[Finding]:
+    from gatewright.agent.subcommands.workflows.workflows_here import standing  # noqa: PLC0415  90 ms
+
+    return list(examine.workflows(*standing()))
 
 
 def _rules(loaded: Loaded, *, trusted: bool) -> list[Finding]:

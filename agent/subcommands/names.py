@@ -15,9 +15,11 @@ SUBCOMMANDS: dict[str, str] = {
     "schema": "Print the JSON Schema of settings, or of print mode's lines",
     "agents": "List, check and write types of agents; what those that ran did",
     "skills": "List, show, check and write skills",
+    "workflows": "List, show, check and run workflows; runs: list, resume, export",
     "hooks": "List, check and try hooks",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
     "plugin": "Install, update, list, switch, check and write plugins; marketplaces",
+    "auto-mode": "What auto mode judges by; try and measure a judge",
     "sandbox": "Run a command confined, and explain the confinement",
     "completion": "Print completion for bash, zsh or fish",
     "debug": "Show how the program decides things",
@@ -25,8 +27,10 @@ SUBCOMMANDS: dict[str, str] = {
 
 _MODULES: dict[str, str] = {
     "import": "import_",
+    "auto-mode": "auto_mode.auto_group",
     "plugin": "plugins.plugin",
     "skills": "skills.skills_group",
+    "workflows": "workflows.workflows_group",
 }
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.

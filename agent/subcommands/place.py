@@ -16,6 +16,7 @@ from gatewright.agent.settings.paths import Places, places
 from gatewright.agent.settings.session_secrets import providers_of, secrets_of
 from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.tools.system.project import FOLDER
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -58,6 +59,16 @@ def file_of(place: Here, scope: Scope) -> Path:
     path = place.places.file(scope.source)
     assert path is not None
     return path
+
+
+def own_folder(scope: Scope, name: str, what: str) -> Path:
+    """Where files of the person's own with such a name are kept. Raises GatewrightError."""
+    place = here().places
+    if scope is Scope.USER:
+        return place.home / name
+    if scope is Scope.PROJECT:
+        return place.root / FOLDER / name
+    raise GatewrightError(f"{what} is kept with --scope user or --scope project.")
 
 
 def wrong_rule(rule: str, behavior: Behavior, source: str) -> str:

@@ -131,7 +131,9 @@ def _events(record: Record) -> Iterator[AnyEvent]:
     elif record.type == "user":
         yield from _results(record)
         if content := _content(record):
-            yield UserMessage(content=content, hidden=record.is_meta)
+            # What of it was typed is not known there: it stands in for nobody's word.
+            typed = None if record.is_meta else ""
+            yield UserMessage(content=content, hidden=record.is_meta, typed=typed)
 
 
 def _answer(record: Record) -> Iterator[AnyEvent]:

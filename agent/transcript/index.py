@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -34,28 +36,47 @@ class Listed(msgspec.Struct, frozen=True, rename="camel"):
     forked_from: str = ""
 
 
-def list_sessions(folder: Path) -> list[Listed]:
-    """The sessions of one project folder, newest first; files that are none are left out."""
-    return _described(folder.glob("*.jsonl"), limit=0)
+def list_sessions(
+    folder: Path, *, limit: int = 0, known: dict[Path, Listed] | None = None
+) -> list[Listed]:
+    """The sessions of one project folder, newest first; files that are none are left out.
+
+    With a limit only so many of the newest files are opened; of `known` ones, which are kept up to
+    date, only those that changed.
+    """
+    return _described(_dated(folder), limit, {} if known is None else known)
 
 
 def list_everywhere(home: Path, *, limit: int = 0) -> list[Listed]:
     """The sessions of all projects, newest first; only the `limit` newest files are opened."""
-    return _described((home / "projects").glob("*/*.jsonl"), limit)
+    folders = (home / "projects").glob("*/")
+    return _described((each for folder in folders for each in _dated(folder)), limit, {})
 
 
-def _described(paths: Iterable[Path], limit: int) -> list[Listed]:
-    dated = sorted(((_changed(path), path) for path in paths), reverse=True)
-    chosen = dated[:limit] if limit else dated
-    found = (describe(path) for _, path in chosen)
-    return [listed for listed in found if listed is not None]
+def _described(
+    files: Iterable[tuple[float, int, str]], limit: int, known: dict[Path, Listed]
+) -> list[Listed]:
+    dated = sorted(files, reverse=True)
+    found: list[Listed] = []
+    for changed, size, name in dated[:limit] if limit else dated:
+        path = Path(name)
+        listed = known.get(path)
+        if listed is None or (listed.changed, listed.size) != (changed, size):
+            listed = describe(path)
+        if listed is not None:
+            known[path] = listed
+            found.append(listed)
+    return found
 
 
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
+def _dated(folder: Path) -> Iterator[tuple[float, int, str]]:
+    """When each file of a session changed, and its size; one that is gone meanwhile is no more."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".jsonl"):
+                with suppress(OSError):
+                    status = entry.stat()
+                    yield status.st_mtime, status.st_size, entry.path
 
 
 def describe(path: Path) -> Listed | None:

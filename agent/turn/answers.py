@@ -229,7 +229,7 @@ class Answers:
     def _watch_cache(self, assembly: Assembly) -> None:
         ports = self._ports
         if miss := ports.cache.saw(self._request, assembly.usage, ports.clock.monotonic()):
-            ports.emit(Noticed(text=miss, tone="dim"))
+            ports.emit(Noticed(text=miss, tone="dim", brief="cache missed"))
 
     def _may_raise(self, assembly: Assembly) -> bool:
         """The first cut at the output limit is answered by asking again with the highest one."""

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 NEARLY = 0.8  # of a budget: then it is told, once
+
+
+class Limiting(Protocol):
+    """What may keep an agent from its next request."""
+
+    def over(self) -> str:
+        """Why nothing may be spent any more; empty while something may."""
+        ...
 
 
 class Budget:

@@ -19,7 +19,7 @@ from gatewright.agent.record.events import Noticed, TurnEnded, TurnStarted, User
 from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.answers import AnswerPorts, Answers
-from gatewright.agent.turn.budget import Budget
+from gatewright.agent.turn.budget import Limiting
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.turn.stop import Stop
@@ -68,7 +68,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     inputs: Callable[[], Awaitable[bool]]  # takes up what was typed; whether there was any
     limits: Limits
     ask: Asker | None  # None: nobody is there to be asked
-    budgets: Sequence[Budget]  # of the session, and of the agent itself
+    budgets: Sequence[Limiting]  # of the session, and of the agent itself
     moments: Moments | None = None  # who may speak before the turn ends
     agent: str = MAIN
 
@@ -260,8 +260,12 @@ class _Turn:
             return End(Stop.TOOL_DEFERRED, told, waits=calls[0])
         if stopped := next((item.result.stopped for item in finished if item.result.stopped), ""):
             return End(Stop.HOOK_STOPPED, stopped)
+        if barred := next((item.result.barred for item in finished if item.result.barred), ""):
+            return End(Stop.AUTO_DENIED, barred)
         if any(item.result.ends_turn for item in finished):
             return End(Stop.USER_REFUSED)
+        if any(item.result.completes for item in finished):
+            return End(Stop.COMPLETED)
         malformed = before.malformed + 1 if any(call.malformed for call in calls) else 0
         end = self._over_a_limit(malformed) or await self._going_in_circles(finished)
         if end is not None:

@@ -13,6 +13,7 @@ class Stop(enum.StrEnum):
     ABORTED_TOOLS = "aborted_tools"
     USER_REFUSED = "user_refused"
     HOOK_STOPPED = "hook_stopped"
+    AUTO_DENIED = "auto_denied"
     TOOL_DEFERRED = "tool_deferred"
     TOOL_DEFERRED_UNAVAILABLE = "tool_deferred_unavailable"
     PROMPT_TOO_LONG = "prompt_too_long"

@@ -5,6 +5,7 @@ Models that can are bound by their API; every answer is checked all the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, cast
@@ -12,7 +13,9 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.text.in_time import Late, in_time
 
+MOST = 1.0  # seconds of work that an answer may take
 PROMPT = """\
 # Form of the final answer
 When the work is done, answer with one JSON value that satisfies this JSON Schema, and with nothing
@@ -40,8 +43,8 @@ class Shape:
 
     @property
     def enforceable(self) -> bool:
-        """Whether an API can enforce it: every object is closed and all its keys are required."""
-        return self.schema.get("type") == "object" and _closed(self.schema)
+        """Whether an API can enforce it."""
+        return enforceable(self.schema)
 
     def problem(self, text: str) -> str:
         """What is wrong with an answer, or an empty string."""
@@ -49,7 +52,20 @@ class Shape:
             value = self.value(text)
         except (msgspec.DecodeError, RecursionError) as error:
             return f"it is no JSON ({error})"
-        found = next(iter(self._validator.iter_errors(value)), None)
+        return self._held(value)
+
+    def _held(self, value: Any) -> str:
+        """A schema is somebody's too: patterns may come to no end, references lead nowhere."""
+        from referencing.exceptions import Unresolvable  # noqa: PLC0415  lazy: with the validator
+
+        try:
+            found = in_time(lambda: next(iter(self._validator.iter_errors(value)), None), MOST)
+        except Late:
+            self.__dict__.pop("_validator", None)  # it was stopped anywhere
+            return "it takes too long to hold it against the schema"
+        except (re.error, RecursionError, Unresolvable) as error:
+            told = str(error) or type(error).__name__
+            return f"the schema cannot be used: {told[:200]}"
         return f"{found.json_path}: {found.message}" if found is not None else ""
 
     def value(self, text: str) -> Any:
@@ -60,19 +76,30 @@ class Shape:
         return msgspec.json.decode(bare)
 
     def check(self) -> None:
-        """Raises UsageError when it is no valid schema. Costs the import of the validator."""
+        """Raises UsageError when it is no valid schema."""
+        if found := self.fault():
+            raise UsageError(f"--json-schema: {found}.")
+
+    def fault(self) -> str:
+        """Why it is no valid schema, or an empty string. Costs the import of the validator."""
         import jsonschema  # noqa: PLC0415  lazy: 40 ms
 
         try:
             jsonschema.Draft202012Validator.check_schema(self.schema)
         except jsonschema.SchemaError as error:
-            raise UsageError(f"--json-schema: {error.json_path}: {error.message}.") from error
+            return f"{error.json_path}: {error.message}"
+        return ""
 
     @cached_property
     def _validator(self) -> Any:
         import jsonschema  # noqa: PLC0415  lazy: 40 ms
 
         return jsonschema.Draft202012Validator(self.schema)
+
+
+def enforceable(schema: Mapping[str, Any]) -> bool:
+    """Whether an API can enforce it: every object is closed and all its keys are required."""
+    return schema.get("type") == "object" and _closed(schema)
 
 
 def _closed(node: object) -> bool:

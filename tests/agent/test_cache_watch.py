@@ -6,8 +6,13 @@ import msgspec
 import pytest
 
 from gatewright.agent.providers.protocol import Request
+from gatewright.agent.record.agent_costs import AgentCosts
+from gatewright.agent.record.events import Noticed, TurnEnded
 from gatewright.agent.record.messages import Usage, UserTurn
+from gatewright.agent.record.spending import Spending
 from gatewright.agent.turn.cache_watch import CacheWatch
+from gatewright.agent.turn.stop import Stop
+from gatewright.tools.blocks import plain
 from gatewright.tools.protocol import TextContent, ToolSpec
 
 WRITTEN = Usage(input=10, cache_write=50_000)
@@ -44,3 +49,13 @@ def test_no_word_where_nothing_was_lost() -> None:
     assert said(NEXT, Usage(cache_read=50_000)) == ""
     assert said(NEXT, MISSED, before=Usage(input=50_000)) == ""  # no cache at all
     assert said(NEXT, MISSED, before=Usage(cache_write=100)) == ""
+
+
+def test_what_was_missed_stands_in_what_was_spent() -> None:
+    spent = Spending()
+    spent.apply(TurnEnded(stop=Stop.COMPLETED))
+    for number in range(7):
+        spent.apply(Noticed(text=f"{number} tokens were not served.", brief="cache missed"))
+    spent.apply(Noticed(text="of something else"))
+    shown = plain(spent.table(AgentCosts())[-1]).splitlines()
+    assert shown == [f"Turn 2: {n} tokens were not served." for n in range(2, 7)]

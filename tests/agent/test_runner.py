@@ -30,6 +30,7 @@ from gatewright.tools.protocol import Content, TextContent
 from tests.fakes.house import house, open_scripted
 from tests.fakes.recorder import Recorder
 from tests.fakes.scripted_provider import ScriptedProvider
+from tests.fakes.waiting import PATIENCE
 
 S = TypeVar("S", bound="Scene")
 MODEL = open_scripted(ScriptedProvider.parse(""), "script", "")
@@ -95,7 +96,7 @@ class Scene:
         ]
 
     async def idle(self) -> None:
-        await asyncio.wait_for(self.runner.idle(), 2)
+        await asyncio.wait_for(self.runner.idle(), PATIENCE)
 
 
 def typed(text: str) -> Input:
@@ -286,7 +287,7 @@ async def test_an_interrupt_at_any_moment_leaves_one_end_and_an_idle_session(ste
         for _ in range(steps):
             await asyncio.sleep(0)
         built.session.interrupt()
-        await asyncio.wait_for(built.session.idle(), 2)
+        await asyncio.wait_for(built.session.idle(), PATIENCE)
         await seen.until(TurnEnded)
         assert len(seen.of(TurnStarted)) == len(seen.of(TurnEnded)) == 1
         assert len(seen.of(UserMessage)) == 1
@@ -306,7 +307,7 @@ class Opener:
         self.made.append(provider)
         self.begun.set()
         if first:
-            self.gate.wait(5)
+            self.gate.wait(PATIENCE)
         return open_scripted(provider, name, effort)
 
 

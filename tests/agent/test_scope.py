@@ -207,3 +207,35 @@ async def test_the_screen_sends_it_with_its_scope() -> None:
         await s.press("enter")
         await s.until(lambda: session.sent == ["Deploy"])
         assert taken == [FREE]
+
+
+ASKED = Scope(by="research", trusted=True, agreed=("WebSearch",))
+BARE = Scope(by="research", trusted=True, allow=("WebSearch",))
+
+
+async def test_what_the_person_agreed_to_counts_however_wide_it_is(tmp_path: Path) -> None:
+    search = 'call: WebSearch {"query": "leases"}'
+    own = {"web": {"search": "searxng", "searchUrl": "http://127.0.0.1:9"}}
+    for number, (scope, behavior) in enumerate(((ASKED, "allow"), (BARE, "deny"))):
+        async with desk(
+            tmp_path / str(number), [search, "say: ok"], interactive=False, own=own
+        ) as opened:
+            deploying(opened.session, scope)
+            await turns(opened.session, "/deploy")
+            assert decided(opened)[0] == behavior
+            remarks = [each.text for each in opened.seen.of(Noticed) if "too broad" in each.text]
+            assert bool(remarks) is (scope is BARE)
+
+
+async def test_what_was_agreed_to_lifts_no_denial_and_is_nobody_elses(tmp_path: Path) -> None:
+    search = 'call: WebSearch {"query": "leases"}'
+    own = {"permissions": {"deny": ["WebSearch"]}}
+    async with desk(tmp_path, [search, "say: ok"], interactive=False, own=own) as opened:
+        deploying(opened.session, ASKED)
+        await turns(opened.session, "/deploy")
+        assert decided(opened) == ["deny"]
+    untrusted = Scope(by="research", agreed=("WebSearch",))
+    async with desk(tmp_path / "b", [search, "say: ok"], interactive=False) as opened:
+        deploying(opened.session, untrusted)
+        await turns(opened.session, "/deploy")
+        assert decided(opened) == ["deny"], "who is not trusted brings no yes of anybody"

@@ -25,6 +25,7 @@ from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 from tests.fakes.house import open_scripted
 from tests.fakes.scripted_provider import ScriptedProvider
+from tests.fakes.waiting import PATIENCE
 from tests.transcript.stored import chained, started, turn, write
 
 SAID = UserMessage(content=(TextContent("please repair the parser"),))
@@ -38,7 +39,7 @@ async def titles(script: str, *events: AnyEvent) -> tuple[list[str], ScriptedPro
     namer = Namer(lambda: open_scripted(provider, "small", ""), published.append)
     for event in events:
         namer.saw(event)
-    await asyncio.wait_for(namer.settled(), 2)
+    await asyncio.wait_for(namer.settled(), PATIENCE)
     await namer.close()
     return [event.title for event in published if isinstance(event, TitleChanged)], provider
 
@@ -85,7 +86,7 @@ async def test_without_a_model_it_is_how_the_message_begins() -> None:
         namer = Namer(demo, publish)
         namer.saw(UserMessage(content=(TextContent(said),)))
         namer.saw(DONE)
-        await asyncio.wait_for(namer.settled(), 2)
+        await asyncio.wait_for(namer.settled(), PATIENCE)
         assert title == said.partition("\n")[0]
 
 
@@ -140,7 +141,7 @@ async def test_old_sessions_go_once_a_day(tmp_path: Path) -> None:
         await keeping.settled()
         assert (folder / "old.jsonl").exists()  # not before a turn has ended
         keeping.saw(DONE)
-        await asyncio.wait_for(keeping.settled(), 5)
+        await asyncio.wait_for(keeping.settled(), PATIENCE)
         await keeping.close()
         return {path.stem for path in folder.glob("*.jsonl")}
 

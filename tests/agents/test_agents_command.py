@@ -28,10 +28,10 @@ async def test_all_of_them(tmp_path: Path) -> None:
         assert rows["reader", "user"].detail == "shadowed"
         assert rows["reader", "project"].detail == "About reader."
         (wrong,) = [row for row in rows.values() if row.source == "wrong"]
-        assert str(bad) in wrong.label
-        assert str(bad) in plain((await outcome.read(wrong.id))[0])
+        assert wrong.label.startswith(f"{bad.relative_to(tmp_path / 'project')}:4: ")
+        assert bad.name in plain((await outcome.read(wrong.id))[0])
         shown = "\n".join(map(plain, await outcome.read(rows["reader", "project"].id)))
-        assert str(path) in shown and "You work." in shown
+        assert str(path.relative_to(tmp_path / "project")) in shown and "You work." in shown
         other = "\n".join(map(plain, await outcome.read(rows["reader", "user"].id)))
         assert "the project one comes first" in other and "You work." not in other
         assert "reader" in text and "maxTurns is no number above 0" in text
@@ -69,7 +69,7 @@ async def test_the_key_for_trying_one_writes_the_line_that_the_task_is_put_behin
         drafted = await act.run(by_label["Explore"])
         assert isinstance(drafted, Draft)
         assert drafted.text == "/agents try Explore "
-        wrong = next(id for label, id in by_label.items() if str(bad) in label)
+        wrong = next(id for label, id in by_label.items() if bad.name in label)
         assert isinstance(await act.run(wrong), Problem)
 
 

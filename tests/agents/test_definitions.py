@@ -406,9 +406,12 @@ class TestChange:
             assert len(book.offered()) == 100 + len(NAMES)
             times.append(time.process_time() - began)
         assert min(times) < 0.03  # the aim is 0.01, on a quiet machine
-        began = time.process_time()
-        book.find("a7")
-        assert time.process_time() - began < 0.01
+        times.clear()
+        for _ in range(5):
+            began = time.process_time()
+            book.find("a7")
+            times.append(time.process_time() - began)
+        assert min(times) < 0.01
 
 
 class TestTakenAway:

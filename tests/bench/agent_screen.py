@@ -1,7 +1,8 @@
 """How the screen behaves while agents work: keys beside 50 that stream, a view of 2,000 events.
 
-`python -m tests.bench.agent_screen [streaming] [view] [quiet] [--check]`. The real app on a real
-pty, with a session that only publishes events, so what is measured is the screen and the hubs.
+`python -m tests.bench.agent_screen [streaming] [workflow] [view] [quiet] [--check]`. The real app
+on a real pty, with a session that only publishes events, so what is measured is the screen and the
+hubs.
 `--check` fails when a limit is exceeded.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from gatewright.agent.record import events as ev
+from gatewright.agent.record.events_of_workflows import CallNow
 from gatewright.agent.record.messages import TextPart
 from gatewright.tools.blocks import Output
 from tests.bench.tui import READY, WORDS, Figures, Screen, p95
@@ -52,6 +54,25 @@ def streaming(figures: Figures) -> None:
     figures.add(f"{name}: CPU", (screen.cpu() - cpu) / passed * 100, "%", 70)
     figures.add(f"{name}: written in a second", (len(screen.raw) - written) / passed / 1000, "kB")
     figures.add(f"{name}: PSS", screen.memory(), "MB", 100)
+    screen.close()
+
+
+def workflow(figures: Figures) -> None:
+    """Keys while 16 agents of a run stream, of a thousand that it will have had."""
+    quiet = child("none")
+    quiet.wait(READY)
+    time.sleep(BEGIN)
+    figures.add("no run: key echo p95", p95(quiet.keys(120, 0.05)), "ms")
+    quiet.close()
+    screen = child("workflow")
+    screen.wait("review")
+    time.sleep(BEGIN)
+    cpu, begun = screen.cpu(), time.perf_counter()
+    times = screen.keys(120, 0.05)
+    passed = time.perf_counter() - begun
+    figures.add("16 of a run stream: key echo p50", statistics.median(times), "ms")
+    figures.add("16 of a run stream: key echo p95", p95(times), "ms", 20)
+    figures.add("16 of a run stream: CPU", (screen.cpu() - cpu) / passed * 100, "%", 70)
     screen.close()
 
 
@@ -105,6 +126,8 @@ def run_child(kind: str) -> None:
         if kind == "streaming":
             paths = [start(session, n, background=True) for n in range(AGENTS)]
             tasks.append(asyncio.create_task(_stream(session.publish, paths)))
+        elif kind == "workflow":
+            tasks.append(asyncio.create_task(_run(session.publish)))
         elif kind == "view":
             _history(session.publish, start(session, 0, background=True))
         elif kind == "waiting":
@@ -136,6 +159,27 @@ async def _stream(publish: Callable[..., None], paths: list[str]) -> None:
         await asyncio.sleep(0.01)
 
 
+async def _run(publish: Callable[..., None]) -> None:
+    """Tokens of 16 agents of a run, and what the run tells of itself four times a second."""
+    publish(ev.WorkflowStarted(run="wf_0123456789ab", name="review", description="Review it"))
+    done = 0
+    while True:
+        for _ in range(25):
+            for number in range(16):
+                publish(ev.TextDelta(text="word "), agent=f"main/w{number}")
+            await asyncio.sleep(0.01)
+        done += 4
+        calls = tuple(
+            CallNow(done + n, f"look at {n}", "Look", "running", agent=f"w{n}", tokens=done)
+            for n in range(16)
+        )
+        told = ev.WorkflowProgressed(
+            run="wf_0123456789ab", name="review", phase="Look", total=done + 16, done=done,
+            live=16, tokens=done * 900, cost=done / 100, seconds=done / 16, calls=calls,
+        )  # fmt: skip
+        publish(told)
+
+
 def _history(publish: Callable[..., None], path: str) -> None:
     for number in range(EVENTS // 4):
         call = f"call-{number}"
@@ -155,6 +199,7 @@ def _history(publish: Callable[..., None], path: str) -> None:
 
 PARTS: dict[str, Callable[[Figures], None]] = {
     "streaming": streaming,
+    "workflow": workflow,
     "view": view,
     "quiet": quiet,
 }

@@ -1,9 +1,11 @@
 """From the last byte of an answer to the whole next request, with the real program.
 
-`python -m tests.bench.loop [--calls 1000] [--call Read] [--sandbox] [--check]` runs `agent -p`
-against a loopback server whose every answer is one call, and prints the time between answers and
-requests: in all, of the first, and at the beginning and the end of a long session. That it stays
-flat is measured as CPU.
+`python -m tests.bench.loop [--calls 1000] [--call Read] [--sandbox] [--think MS] [--write MS]
+[--check]` runs
+`agent -p` against a loopback server whose every answer is one call, and prints the time between
+answers and requests: in all, of the first, and at the beginning and the end of a long session. That
+it stays flat is measured as CPU. `--think` is how long the server waits before each answer, and
+`--write` how long it writes on a call, as a model does.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ READ_LIMIT_MS = 1.5
 FIRST_LIMIT_MS = 15.0
 FLAT_LIMIT = 1.3
 EARLY, LATE = 10, 500
+FILES = 100
 
 
 class Server:
     """Answers at once; keeps when each answer's last byte went out and each request was whole."""
 
-    def __init__(self, calls: int, call: str = "Bash") -> None:
+    def __init__(
+        self, calls: int, call: str = "Bash", think: float = 0.0, write: float = 0.0
+    ) -> None:
         self._calls = calls
+        self._think, self._write = think, write
         self._call = call
         self._given = 0
         self._sent = 0.0
@@ -59,12 +65,18 @@ class Server:
                 if self._sent:
                     self.gaps.append((now - self._sent) * 1000)
                     self.work.append(worked - self._worked)
+                await asyncio.sleep(self._think)
                 body = _answer(self._given, self._call, last=self._given >= self._calls)
                 self._given += 1
                 writer.write(
                     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
-                    b"content-length: %d\r\n\r\n%s" % (len(body), body)
+                    b"content-length: %d\r\n\r\n" % len(body)
                 )
+                if self._write:
+                    *begun, body = body.rpartition(b'"partial_json": "{')
+                    writer.write(b"".join(begun))
+                    await asyncio.sleep(self._write)
+                writer.write(body)
                 await writer.drain()
                 self._sent, self._worked = time.perf_counter(), worked_ms(self.pid)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -88,7 +100,8 @@ def _answer(number: int, call: str, *, last: bool) -> bytes:
         delta: dict[str, Any] = {"type": "text_delta", "text": "done"}
     else:
         start = {"type": "tool_use", "id": f"toolu_{number}", "name": call, "input": {}}
-        read = {"file_path": "notes.txt", "offset": number + 1, "limit": 2}
+        at, file = divmod(number, FILES)  # another part each time, and none far into a file
+        read = {"file_path": f"notes{file}.txt", "offset": at + 1, "limit": 2}
         arguments = json.dumps({"command": f"true {number}"} if call == "Bash" else read)
         delta = {"type": "input_json_delta", "partial_json": arguments}
     message: dict[str, Any] = {
@@ -115,13 +128,17 @@ def _answer(number: int, call: str, *, last: bool) -> bytes:
     )
 
 
-async def measure(calls: int, *, sandbox: bool = False, call: str = "Bash") -> Server:
-    """The server, which knows the milliseconds of each gap."""
-    server = Server(calls, call)
+async def measure(
+    calls: int, *, sandbox: bool = False, call: str = "Bash", times: tuple[float, float] = (0, 0)
+) -> Server:
+    """The server, which knows the milliseconds of each gap; `times` are to think and to write."""
+    server = Server(calls, call, *times)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "notes.txt").write_text("\n".join(map(str, range(2000))), encoding="utf-8")
+        for number in range(FILES):
+            text = "\n".join(map(str, range(2000)))
+            Path(folder, f"notes{number}.txt").write_text(text, encoding="utf-8")
         env = {
             "PATH": os.environ["PATH"],
             "HOME": folder,
@@ -167,8 +184,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail when over the limits")
     parser.add_argument("--sandbox", action="store_true", help="confine the commands")
     parser.add_argument("--call", choices=("Bash", "Read"), default="Bash")
+    parser.add_argument("--think", type=float, default=0, help="ms before each answer")
+    parser.add_argument("--write", type=float, default=0, help="ms from a call's name to its end")
     given = parser.parse_args()
-    played = asyncio.run(measure(given.calls, sandbox=given.sandbox, call=given.call))
+    times = given.think / 1000, given.write / 1000
+    played = asyncio.run(measure(given.calls, sandbox=given.sandbox, call=given.call, times=times))
     first, growth = report(played)
     most = TURN_LIMIT_MS if given.call == "Bash" else READ_LIMIT_MS
     slow = first > most or growth > FLAT_LIMIT or played.gaps[0] > FIRST_LIMIT_MS

@@ -66,9 +66,9 @@ def looks(top: Path, runs: int) -> Sequence[Verdict]:
     section = telling.section()
 
     def turn() -> None:
-        """As a session does it: for the menu, and for the model."""
-        book.now()
+        """As a session does it: for the model, and for the menu."""
         telling.words()
+        book.last()
 
     def fresh() -> None:
         other = SkillTelling(

@@ -1,8 +1,9 @@
 """How the screen behaves in a real terminal: keys, silence, streams, long sessions.
 
-`python -m tests.bench.tui [first] [idle] [stream] [whole] [long] [expand] [--check]`. `first` and
-`whole` run the program itself, the latter against a server on this machine; the others the real app
-on a real pty with a session that only publishes events, so what is measured is the screen alone.
+`python -m tests.bench.tui [first] [idle] [stream] [whole] [alone] [long] [expand] [--check]`.
+`first`, `whole` and `alone` run the program itself, the last two against a server on this machine;
+the others the real app on a real pty with a session that only publishes events, so what is measured
+is the screen alone.
 `--check` fails when a limit is exceeded; compare within one run only.
 """
 
@@ -17,6 +18,7 @@ import pty
 import re
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -32,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.bench.startup import PROMPT as TYPE_HERE
 from tests.bench.startup import READY as SIGN
 from tests.bench.startup import SCREEN, first_key
+from tests.bench.stream import BARE as BARE_CLIENT
 from tests.bench.stream import event
 from tests.e2e.program import AGENT, Program
 
@@ -264,6 +267,30 @@ def whole(figures: Figures) -> None:
         screen.close()
 
 
+def alone(figures: Figures) -> None:
+    """The same while nobody types, beside a bare client that is sent the same."""
+    for kind in ("prose", "fence"):
+        with tempfile.TemporaryDirectory() as folder, paced(long_text(kind), []) as url:
+            program = Program.prepare(Path(folder))
+            env = program.env(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="key")
+            before = os.times()
+            subprocess.run(
+                [sys.executable, "-c", BARE_CLIENT, url], check=True, capture_output=True
+            )
+            bare_cpu = sum(os.times()[2:4]) - sum(before[2:4])
+            screen = Screen([AGENT], folder=program.project, env=env)
+            screen.wait(SIGN)
+            time.sleep(1)
+            cpu, size = screen.cpu(), len(screen.raw)
+            screen.send("go\r")
+            screen.wait("LASTTOKEN", within=60)
+            figures.add(f"alone {kind}: bare client, CPU of 20 s", bare_cpu, "s")
+            figures.add(f"alone {kind}: CPU of 20 s", screen.cpu() - cpu, "s", bare_cpu * 0.7)
+            figures.add(f"alone {kind}: written", (len(screen.raw) - size) / 1e6, "MB", 0.5)
+            screen.wait("tokens", len(screen.raw))  # the turn has ended
+            screen.close()
+
+
 @contextlib.contextmanager
 def paced(text: str, ended: list[float]) -> Generator[str]:
     """A server that streams the text in tokens at their pace; notes when the last was sent."""
@@ -360,7 +387,7 @@ def expand(figures: Figures) -> None:
     time.sleep(1)
     since, start = len(screen.raw), time.perf_counter()
     screen.send("\x0f")
-    screen.wait("output line 3 ", since)
+    screen.wait("output line 20 ", since)  # the first ones stand there already
     figures.add("200,000 lines: expand", (time.perf_counter() - start) * 1000, "ms", 100)
     figures.add("200,000 lines: key echo p95 after", p95(screen.keys(20)), "ms", 20)
     start, since = time.perf_counter(), len(screen.raw)
@@ -455,6 +482,7 @@ PARTS: dict[str, Callable[[Figures], None]] = {
     "idle": idle,
     "stream": stream,
     "whole": whole,
+    "alone": alone,
     "long": long,
     "expand": expand,
 }

@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_chosen_theme_is_kept_beside_other_settings(home: Path, tmp_path: Path) -> None:
     options = LaunchOptions(cwd=str(tmp_path / "project"))
     (home / "settings.json").write_text('{"model": "demo"}', encoding="utf-8")
-    assert looks(options).ui.theme == "dark"
+    assert looks(options).ui.theme == "auto"
     looks(options).keep_theme("light")
     assert looks(options).ui.theme == "light"
     kept = json.loads((home / "settings.json").read_text(encoding="utf-8"))

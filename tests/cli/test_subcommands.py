@@ -81,7 +81,7 @@ class TestConfig:
             ("ui.them", "x", "did you mean theme?"),
             ("maxTurns", "0", "at least 1"),
             ("ui.theme", "lihgt", 'names no theme, "lihgt"; did you mean light?\n'),
-            ("ui.theme", "nonsense", 'no theme, "nonsense": there are dark, light, '),
+            ("ui.theme", "nonsense", 'no theme, "nonsense": there are auto, dark, light, '),
             ("ui.theme", "light/config unset ui.theme", "names no theme"),
         ],
     )

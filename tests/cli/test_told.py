@@ -57,7 +57,7 @@ def test_a_full_disk_is_told_and_the_answer_still_given(program: Program, format
 
 
 def until_asked(server: ModelServer, process: subprocess.Popen[Any], times: int) -> None:
-    until(lambda: len(server.bodies) >= times or process.poll() is not None, 15)
+    until(lambda: len(server.bodies) >= times or process.poll() is not None)
     assert process.poll() is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from gatewright.agent.client.port import Taken
@@ -45,7 +46,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.settings.schema import Ui
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tools.interact import Always, Answer, Ask, Option, Weighed
 from gatewright.tools.protocol import ImageContent, TextContent, ToolCall, ToolContext, ToolResult
 from tests.client.wired import Pipe, wired
 from tests.fakes.commands import add_command
@@ -63,6 +64,9 @@ ASK = Ask(
     options=(Option("once", "Yes", "y"), Option("no", "No", "n")),
     tool="Bash",
 )
+ALWAYS = Always(
+    rules=("Bash(make:*)",), steps=(("Bash(make)", "Bash(make:*)"),), place="this project"
+)
 PICTURE = ImageContent("image/png", "aGk=")
 
 
@@ -71,6 +75,14 @@ class Asking(FakeExecutor):
 
     async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         return ToolResult.text(repr(await ctx.ask(ASK)))
+
+
+class Keeping(FakeExecutor):
+    """Its tools ask what may be kept."""
+
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        ask = msgspec.structs.replace(ASK, always=ALWAYS)
+        return ToolResult.text(repr(await ctx.ask(ask)))
 
 
 class Waiting(FakeExecutor):
@@ -120,6 +132,23 @@ async def test_a_question_is_answered_by_who_shows_it() -> None:
         assert not remote.answer(asked.id, Answer.of("no"))
         assert "choices=('once',)" in str(seen.of(ToolFinished))
         assert not [line for line in pipe.told if line["type"] == "control_request"]
+
+
+async def test_a_rule_is_weighed_where_the_session_is() -> None:
+    """What an always would store, and what another rule would do, goes over as data."""
+    async with wired(CALL, executor=Keeping()) as (remote, _, _):
+        async with Recorder(remote) as seen:
+            remote.submit("go")
+            asked = await seen.until(Asked)
+            assert asked.ask.always == ALWAYS
+            weighed = await remote.weigh(asked.id, ["Bash(make:*)", "Bash"])
+            assert weighed == Weighed(problem="call_1: Bash(make:*), Bash")
+            late = await remote.weigh(asked.id + 1, ["Bash"])
+            assert late == Weighed(problem="That question is answered already.")
+            assert remote.answer(asked.id, Answer(("always",), rules=("Bash",), place="user"))
+            await seen.until(TurnEnded)
+        assert "rules=('Bash',), place='user'" in str(seen.of(ToolFinished))
+    assert (await remote.weigh(asked.id, ["Bash"])).problem == "The session was left."
 
 
 async def test_the_turn_is_stopped_and_what_waits_comes_back() -> None:
@@ -485,3 +514,16 @@ def _giving(outcome: Outcome) -> Handler:
         return outcome
 
     return give
+
+
+async def test_that_somebody_types_goes_over_the_line_and_is_answered_by_nothing() -> None:
+    async with wired("say: One.") as (remote, built, pipe):
+        told: list[bool] = []
+        built.session.typing = lambda: told.append(True)
+        async with Recorder(remote) as here:
+            remote.typing()
+            remote.submit("first")
+            await here.until(TurnEnded)
+        assert told == [True]
+        asked = [line["request"]["subtype"] for line in pipe.asked if "request" in line]
+        assert asked.index("session_typing") < asked.index("session_submit")

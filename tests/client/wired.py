@@ -22,6 +22,7 @@ from gatewright.agent.record.ids import new_id
 from gatewright.agent.subcommands.schema import Name, document
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
+from tests.fakes.waiting import PATIENCE
 
 OUTPUT: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 INPUT: Any = jsonschema.Draft202012Validator(document(Name.INPUT))
@@ -79,7 +80,7 @@ class Pipe:
         if self._writer >= 0:
             os.close(self._writer)
             self._writer = -1
-        await asyncio.wait([self.task], timeout=3)
+        await asyncio.wait([self.task], timeout=PATIENCE)
 
     def cut(self) -> None:
         """The session's end is gone."""

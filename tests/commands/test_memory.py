@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.outcome import Submit
+from gatewright.agent.commands.outcome import Form, Pick, Problem, Submit
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.context.readable import Readable, Verdict
@@ -94,3 +94,65 @@ async def test_a_line_is_told_as_the_persons_own(around: Surroundings) -> None:
     book = MemoryBook(lambda: around, Briefing(lambda: around, OPEN), told.append)
     path = await book.add("use tabs", "project")
     assert told == [FileSaved(state=FileState(path=str(path)), line="- use tabs")]
+
+
+async def opened(desk: Desk, path: Path) -> Form:
+    pick = await desk.run("/memory")
+    assert isinstance(pick, Pick)
+    form = await pick.choose(str(path))
+    assert isinstance(form, Form)
+    return form
+
+
+async def test_a_chosen_file_is_edited(desk: Desk, around: Surroundings) -> None:
+    root, home = around.where.root, around.places.home
+    (root / "AGENTS.md").write_text("use tabs <!-- why -->\n", encoding="utf-8")
+    pick = await desk.run("/memory")
+    assert isinstance(pick, Pick)
+    assert [(c.label, c.source, c.detail) for c in pick.choices] == [
+        (str(root / "AGENTS.md"), "shared", "3 tokens"),
+        (str(home / "AGENTS.md"), "user", "not there yet"),
+        (str(root / "AGENTS.local.md"), "local", "not there yet"),
+    ]
+    form = await opened(desk, root / "AGENTS.md")
+    assert form.text == "use tabs <!-- why -->"
+    assert "is changed. It counts from the next /clear" in said(await form.take("use spaces"))
+    assert (root / "AGENTS.md").read_text(encoding="utf-8") == "use spaces\n"
+    made = await opened(desk, home / "AGENTS.md")
+    assert made.text == ""
+    await made.take("mine")
+    assert (home / "AGENTS.md").read_text(encoding="utf-8") == "mine\n"
+    await (await opened(desk, home / "AGENTS.md")).take("")
+    assert (home / "AGENTS.md").read_bytes() == b""
+
+
+async def test_a_file_that_changed_meanwhile_is_not_written_over(
+    desk: Desk, around: Surroundings
+) -> None:
+    path = around.where.root / "AGENTS.md"
+    path.write_text("one", encoding="utf-8")
+    form = await opened(desk, path)
+    path.write_text("two", encoding="utf-8")
+    told = await form.take("three")
+    assert isinstance(told, Problem)
+    assert "changed while you edited it" in said(told)
+    assert path.read_text(encoding="utf-8") == "two"
+
+
+async def test_nothing_is_made_behind_a_link_that_leads_nowhere(
+    desk: Desk, around: Surroundings
+) -> None:
+    target = around.where.root.parent / "keys"
+    (around.where.root / "AGENTS.local.md").symlink_to(target)
+    form = await opened(desk, around.where.root / "AGENTS.local.md")
+    assert isinstance(await form.take("a key"), Problem)
+    assert not target.exists()
+
+
+async def test_what_is_no_text_is_not_edited(desk: Desk, around: Surroundings) -> None:
+    (around.where.root / "AGENTS.md").write_bytes(b"\xff\xfe")
+    pick = await desk.run("/memory")
+    assert isinstance(pick, Pick)
+    told = await pick.choose(str(around.where.root / "AGENTS.md"))
+    assert isinstance(told, Problem)
+    assert "cannot be edited here" in said(told)

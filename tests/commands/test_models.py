@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.commands.models import model_commands
 from gatewright.agent.commands.outcome import Change, Outcome, Pick, Secret, SetEffort
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
 from gatewright.tools.blocks import Table, plain
@@ -69,6 +71,30 @@ async def test_effort_offers_what_the_model_has(tmp_path: Path) -> None:
     assert await run("/effort HIGH", book) == Change(SetEffort("high"))
     assert "takes one of auto, low" in said(await run("/effort lots", book))
     assert "demo has no levels" in said(await run("/effort", book, model="demo"))
+
+
+async def test_ultracode_is_an_effort_where_there_are_workflows_and_the_level(
+    tmp_path: Path,
+) -> None:
+    book = model_book(tmp_path)
+
+    async def effort(args: str, *, there: bool = True, model: str = SONNET) -> Outcome:
+        commands = {c.name: c for c in model_commands(book, InUse(model, ""), lambda: there)}
+        return await commands["effort"].run(CommandContext(args=args))
+
+    chosen = await effort("ultracode")
+    assert isinstance(chosen, Change)
+    assert chosen.operation == SetEffort("xhigh", ultracode=True)
+    assert "nobody asks before one begins" in plain(chosen.said[0])
+    offered = await effort("")
+    assert isinstance(offered, Pick) and offered.choices[-1].id == "ultracode"
+    picked = await offered.choose("ultracode")
+    assert isinstance(picked, Change) and picked.operation == chosen.operation
+    assert await offered.choose("high") == Change(SetEffort("high")), "which leaves it"
+    assert "takes one of" in said(await effort("ultracode", there=False))
+    without = await effort("", there=False)
+    assert isinstance(without, Pick) and "ultracode" not in [row.id for row in without.choices]
+    assert "ultracode" not in said(await effort("ultracode", model="demo")).partition("one of")[2]
 
 
 async def test_a_login_asks_apart_and_stores(tmp_path: Path) -> None:

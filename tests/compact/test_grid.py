@@ -31,6 +31,7 @@ def test_it_adds_up(total: int) -> None:
     assert [part.name for part in shown.parts if part.spare] == ["Free", "Kept for the answer"]
     text = "\n".join(plain(block) for block in blocks(usage, "m"))
     assert "Tool results" in text
+    assert f"({usage.total / 1000:.1f}%)" in text  # as the shares below it
 
 
 def test_the_prompt_by_its_sections() -> None:

@@ -118,6 +118,9 @@ class Second:
     def press(self, name: str) -> None:
         if name == "ctrl+c" and not self.line.text and self.line.leaving:
             return  # whether it leaves depends on what is painted meanwhile
+        raw = b"\x1b[?1049h" in self.terminal.raw
+        if name == "backspace" and not raw and self.told and self.told[-1] in ("left", "right"):
+            return  # a line that is still cooked takes away a part of that key
         self.told.append(name)
         self.terminal.press(name)
         self.line.key(name)

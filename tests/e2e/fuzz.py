@@ -24,6 +24,7 @@ from pathlib import Path
 
 from gatewright.agent.transcript.reader import read_transcript
 from tests.e2e.program import AGENT, Program
+from tests.fakes.waiting import PATIENCE
 
 READY = b"demo"
 QUIET = 0.25  # seconds without output after which the screen is taken to be painted
@@ -133,7 +134,7 @@ class Line:
     def end(self) -> int:
         """Ask it to leave; returns the exit code once everything written was read."""
         self._process.send_signal(signal.SIGTERM)
-        end = time.monotonic() + 15
+        end = time.monotonic() + PATIENCE
         while self.running:
             self.read(0.05)
             if time.monotonic() > end:

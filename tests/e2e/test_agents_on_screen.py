@@ -109,5 +109,5 @@ def test_twenty_run_behind_and_the_prompt_stays_quick(program: Program) -> None:
         terminal.wait_for("X again stops all")
         terminal.press("X")
         terminal.wait_gone("running")
-        until(lambda: "◇ scout" not in terminal.text(), 20)
+        until(lambda: "◇ scout" not in terminal.text())
         server.release("gate")

@@ -38,7 +38,7 @@ def test_ctrl_b_lets_a_command_go_on(program: Program, *, confined: bool) -> Non
         say(terminal, "/tasks")
         terminal.wait_for("Last line", "running", "begun")
         terminal.press("enter")
-        terminal.wait_for("$ echo begun", "shell_1: running", "q closes")
+        terminal.wait_for("$ echo begun", "shell_1: running", "v opens an editor")
         terminal.press("q")
         terminal.wait_for("esc closes")
         terminal.press_until_gone("escape", "esc closes")

@@ -14,7 +14,7 @@ from tests.fakes.model_server import ModelServer, ServerThread
 from tests.hooks.scripts import command, hooks
 from tests.hooks.test_events import COMMON, ROWS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 MODEL = "anthropic/claude-sonnet-5-5"
 FLAGS = ("--model", MODEL, "--permission-mode", "bypassPermissions")

@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.hostile_git import VECTORS, Trapped, plant_together
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -126,7 +127,7 @@ def test_the_screen_opens_beside_a_pipe(program: Program, at: Trapped) -> None:
         terminal.send("hello\r")
         terminal.wait_for("hello")
         terminal.kill(signal.SIGTERM)
-        assert terminal.wait_exit(8) == 128 + signal.SIGTERM
+        assert terminal.wait_exit() == 128 + signal.SIGTERM
 
 
 # Whatever holds a start up: it never comes back to the loop that hears signals.
@@ -161,7 +162,7 @@ def test_a_start_that_is_stuck_obeys(program: Program, pipe: Path, number: signa
             assert process.stderr is not None
             assert process.stderr.readline() == "stuck\n"
             process.send_signal(number)
-            assert process.wait(10) == 128 + number
+            assert process.wait(PATIENCE) == 128 + number
         finally:
             process.kill()
 

@@ -90,7 +90,7 @@ def test_leaving_waits_for_no_server(program: Program, tmp_path: Path) -> None:
         terminal.wait_for("is asked what it lists")
         until(lambda: bool(server.asked))
         terminal.send("/exit\r")
-        assert terminal.wait_exit(20) == 0
+        assert terminal.wait_exit() == 0
     aside = program.home / ".gatewright/plugins/aside"
     assert not [*aside.iterdir()]
 

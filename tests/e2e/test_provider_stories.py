@@ -14,7 +14,7 @@ import pytest
 from gatewright.agent.api import Client
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.providers.presets import load_presets
-from gatewright.agent.record.events import TextDelta, ToolFinished, TurnEnded
+from gatewright.agent.record.events import AnyEvent, TextDelta, ToolFinished, TurnEnded
 from gatewright.agent.turn.stop import Stop
 from tests.e2e.program import Program
 from tests.e2e.provider_stories import KEY, STORIES, WITHOUT_A_SERVER, Story
@@ -74,13 +74,18 @@ async def test_story(name: str, program: Program, monkeypatch: pytest.MonkeyPatc
     story = STORIES[name]
     if name == "bedrock" and find_spec("botocore") is None:
         pytest.skip("who reads Amazon's stream is in the extra `clouds`")
-    async with ModelServer(script(story)) as server:
+    held = script(story).replace("line says", "line\nwait: begun\nsay:  says")
+    async with ModelServer(held) as server:
         env = set_up(name, server, program)
         for variable, value in story.env.items():  # the vendor's package looks for it itself
             monkeypatch.setenv(variable, value)
         options = LaunchOptions(cwd=str(program.project), model=f"{name}/{story.model}")
         async with Client(options, env=program.env(**env)) as client:
-            events = [event async for event in client.ask("What does notes.txt say?")]
+            events: list[AnyEvent] = []
+            async for event in client.ask("What does notes.txt say?"):
+                events.append(event)
+                if isinstance(event, TextDelta):
+                    server.release("begun")
             refused = await client.answer("And now?")
     (ended,) = [event for event in events if isinstance(event, TurnEnded)]
     assert (ended.stop, ended.message) == (Stop.COMPLETED, "")

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 PUBLISHED = Path(__file__).parents[1] / "hooks" / "published"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

@@ -49,7 +49,7 @@ def test_a_style_is_picked_and_counts_from_a_clear_on(program: Program) -> None:
         terminal.press("enter")
         terminal.wait_for("outputStyle", "/clear")
         say(terminal, "/clear")
-        terminal.wait_gone("hello")
+        terminal.wait_for("A new conversation")
         say(terminal, "again")
         terminal.wait_for("two")
         first, second = (json.dumps(body["system"]) for body in server.bodies[:2])

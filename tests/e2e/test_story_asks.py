@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, SIGN, choose, say, screen, texts
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -54,6 +55,42 @@ def test_allowing_for_good_is_stored_and_not_asked_again(program: Program) -> No
         assert terminal.text().count("make all") == 2, "the second call was not asked about"
     rules = [json.loads(path.read_text("utf-8")) for path in program.home.rglob("*.json")]
     assert "Bash(make all:*)" in json.dumps(rules)
+    with screen(program, MAKE + "say: Still allowed.\n") as (terminal, _):
+        say(terminal, "Build it.")
+        assert "Yes, once" not in terminal.wait_for("Still allowed.")
+
+
+@pytest.mark.parametrize("size", [(100, 30), (80, 24), (40, 12)])
+def test_an_always_is_changed_before_it_is_kept(program: Program, size: tuple[int, int]) -> None:
+    """Narrowed, refused while it is no rule, widened by hand; the next call is not asked."""
+    columns, rows = size
+    script = MAKE + 'call: Bash {"command": "make lint"}\n---\nsay: Built.\n'
+    with screen(program, script, columns=columns, rows=rows) as (terminal, _):
+        say(terminal, "Build it.")
+        terminal.wait_for("Yes, once", "changes" if columns > 40 else "always allow")
+        choose(terminal, "e", until="It covers this call.")
+        terminal.press("down")
+        terminal.wait_for("Bash(make all)", "It covers this call.")
+        terminal.press("backspace")
+        terminal.wait_for("That is no rule yet.")
+        terminal.press("enter")
+        terminal.press("ctrl+u")
+        terminal.send("Bash(make lint)")
+        terminal.wait_for("It would not cover this call.")
+        terminal.press("enter")
+        terminal.press("ctrl+u")
+        terminal.send("Bash(make *)")
+        terminal.wait_for("Bash(make *)", "It covers this call.")
+        terminal.look()
+        terminal.press("enter")
+        terminal.wait_for("Enter once more")
+        assert "Built." not in terminal.text()
+        terminal.press_until_gone("enter", "Enter once more", PATIENCE)
+        terminal.wait_for("Built.")
+        assert "Yes, once" not in terminal.text()
+    rules = [json.loads(path.read_text("utf-8")) for path in program.home.rglob("*.json")]
+    assert '"Bash(make *)"' in json.dumps(rules)
+    assert "make all:*" not in json.dumps(rules)
     with screen(program, MAKE + "say: Still allowed.\n") as (terminal, _):
         say(terminal, "Build it.")
         assert "Yes, once" not in terminal.wait_for("Still allowed.")

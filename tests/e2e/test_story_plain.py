@@ -15,6 +15,7 @@ from tests.e2e.stage import MODEL, served, texts
 from tests.e2e.test_story_running import BYPASS, running, until_gone, written_number
 from tests.e2e.typed import ASKED, Typed, typing
 from tests.fakes.model_server import ModelServer, ServerThread
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -157,7 +158,7 @@ def test_leaving_tells_the_way_back(program: Program) -> None:
         typed.type("What is it?\n")
         typed.until("It is 42.")
         typed.type("/exit\n")
-        assert typed.process.wait(8) == 0
+        assert typed.process.wait(PATIENCE) == 0
         found = re.search(r"agent --plain --resume (\S+)", typed.until("Go on with:"))
         assert found
         with typing(program, server, "--resume", found[1]) as resumed:

@@ -46,7 +46,7 @@ from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
-from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Answer, RuleWeighed, Weighed
 from gatewright.tools.protocol import Content, TextContent
 from tests.fakes.commands import Desk, InUse
 from tests.fakes.journals import journal as new_journal
@@ -108,6 +108,11 @@ async def no_mentions(begun: str) -> Sequence[Mention]:
     return ()
 
 
+def weighs(rules: tuple[str, ...]) -> Weighed:
+    """As if every rule were a good one."""
+    return Weighed(tuple(RuleWeighed(f"Allows {rule}.") for rule in rules))
+
+
 class FakeSession:
     """Records what the screen asks for; `publish` makes things happen."""
 
@@ -127,11 +132,14 @@ class FakeSession:
         self.resumed: list[str] = []
         self.lost: set[str] = set()  # agents of which nothing is known
         self.typed: list[str] = []
+        self.typings = 0
         self.attached: list[tuple[Content, ...]] = []
         self.scope_hook: Callable[[Scope | None], None] = lambda _scope: None
         self.mentions_hook: Callable[[str], Awaitable[Sequence[Mention]]] = no_mentions
         self.sent_hook: Callable[[str], None] = lambda _text: None
         self.answers: list[tuple[int, Answer]] = []
+        self.weighed: list[tuple[int, tuple[str, ...]]] = []
+        self.weigh_hook: Callable[[tuple[str, ...]], Weighed] = weighs
         self.interrupts = 0
         self.movable = 0  # running commands that can go to the background
         self.closed = False
@@ -222,6 +230,9 @@ class FakeSession:
             self.publish(UserMessage(content=(TextContent(text), *attachments)))
         return id or f"input-{len(self.sent)}"
 
+    def typing(self) -> None:
+        self.typings += 1
+
     def take_back(self, give: Give) -> bool:
         attached = self.attached[len(self.attached) - len(self.queued) :]
         texts, self.queued = self.queued, ()
@@ -244,6 +255,10 @@ class FakeSession:
         self.answers.append((ask, answer))
         self.publish(Answered(id=ask, answer=answer))
         return True
+
+    async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:
+        self.weighed.append((ask, tuple(rules)))
+        return self.weigh_hook(tuple(rules))
 
     def set_mode(self, name: str) -> str:
         mode = self.modes.set(name)

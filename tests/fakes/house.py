@@ -32,6 +32,7 @@ from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.files.fs import ReadLedger
+from gatewright.tools.interact import Weighed
 from gatewright.tools.moments import Moments
 from gatewright.tools.protocol import TextContent, ToolContext
 from tests.fakes.executor import FakeExecutor, context
@@ -86,6 +87,9 @@ class FakeRules:
     def remove(self, rule: str) -> str:
         return rule
 
+    def weigh(self, call_id: str, rules: Sequence[str]) -> Weighed:
+        return Weighed(problem=f"{call_id}: {', '.join(rules)}")
+
     def scope(self, scope: Scope, agent: str = MAIN, *, joins: bool = False) -> Sequence[str]:
         del joins
         self.scoped = (scope.allow, scope.ask, scope.deny)
@@ -111,7 +115,7 @@ def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenMod
 CHILDREN = ChildPorts(
     ledger=lambda _: ReadLedger(),
     backoff=lambda: retry_in,
-    writer=lambda path, about: None,
+    writer=lambda path, about, folder: None,
     barriers=Barriers(),
     enters=lambda path, spec: None,
     left=lambda path: None,

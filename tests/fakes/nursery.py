@@ -57,7 +57,10 @@ class Nursery:
 
     def _ended(self, *_: object) -> None:
         while self._hears:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return  # the round that this one came into has taken the last
             if not pid:
                 return
             hears = self._hears.pop(pid)

@@ -15,7 +15,7 @@ from gatewright.agent.frontends.sdk import stream
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
+from gatewright.tools.protocol import Progress, ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 from tests.fakes.job import FakeJob
@@ -29,6 +29,18 @@ TWO = "say: It works.\n---\nsay: It is done.\n"
 
 class AgentJob(FakeJob):
     kind = "agent"
+
+
+class WorkflowJob(FakeJob):
+    """It says something else at each of its first looks, and then no more."""
+
+    kind = "workflow"
+    looks = 0
+
+    def progress(self) -> Progress:
+        self.looks += 1
+        said = f"agent {min(self.looks, 20)}\n"
+        return Progress(said, len(said), self.seconds)
 
 
 class Printing:
@@ -91,6 +103,17 @@ async def test_what_takes_too_long_is_stopped_and_listed(
         assert len(made.provider.requests) == 1, "nobody is told of it any more"
         assert "Stopped with the last answer:\n  " in run.err.getvalue()
         assert "look around" in run.err.getvalue()
+
+
+async def test_a_workflow_is_waited_for_as_long_as_it_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "USUAL", 0.05)
+    async with house(TWO) as made:
+        run = Printing(made, WorkflowJob("review"))
+        assert (await run.code(), run.out.getvalue()) == (0, "It works.\n")
+        assert run.job.stopped, "once it stood still"
+        assert isinstance(run.job, WorkflowJob) and run.job.looks > 20
 
 
 async def test_nothing_in_the_background_is_not_waited_for() -> None:

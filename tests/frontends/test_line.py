@@ -249,13 +249,13 @@ async def test_a_program_may_answer_as_soon_as_it_has_read_the_whole_question() 
             written = super().write(text)
             if self.getvalue().endswith("what to do instead.\n"):
                 os.write(theirs, b"y\n")
-                assert lines.came.wait(3)
+                assert lines.came.wait(PATIENCE)
             return written
 
     talk = Conversation(session.facade(), Quick(), lines, Ports(stripped, remembered, OwnShell()))
     running = asyncio.create_task(talk.run(""))
     session.publish(Asked(id=1, ask=ASK))
-    await eventually(lambda: session.answers == [(1, Answer(("once",)))], 3)
+    await eventually(lambda: session.answers == [(1, Answer(("once",)))])
     os.close(theirs)
     async with asyncio.timeout(PATIENCE):
         await running

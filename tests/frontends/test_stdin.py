@@ -13,6 +13,7 @@ import pytest
 
 from gatewright.agent.frontends import stdin
 from gatewright.agent.launch.exits import BadInput
+from tests.fakes.waiting import PATIENCE
 
 SDK = {"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}
 
@@ -56,7 +57,7 @@ def test_a_pipe_that_a_library_holds_open_is_not_waited_for() -> None:
     with pipe(close=False) as fd:
         began = time.monotonic()
         assert prompt_from("hi", fd, **SDK) == "hi"
-        assert time.monotonic() - began < 2.5
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_what_a_library_pipes_in_is_read() -> None:
@@ -77,7 +78,7 @@ def test_a_pipe_that_speaks_late_is_waited_for_and_said_to_be(
         said.set()
 
     def write() -> None:
-        said.wait(5)
+        said.wait(PATIENCE)
         os.write(writer, b"late")
         os.close(writer)
 

@@ -15,7 +15,7 @@ from tests.guards.sources import Source
 PROTOCOL = (
     "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
     "tools.abilities", "tools.textfiles", "tools.services", "tools.classify", "tools.moments",
-    "tools.plain", "tools.form_values",
+    "tools.plain", "tools.form_values", "tools.judgement",
 )  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)
@@ -87,7 +87,13 @@ TABLE = (
         "agent/turn/structured_answer.py",
         "answers are checked against the schema that was asked for",
         (),
-        frozenset({"jsonschema"}),
+        frozenset({"jsonschema", "referencing"}),
+    ),
+    Row(
+        "agent/workflows/script/tree.py",
+        "scripts of workflows are read by their grammar, and nobody else needs it",
+        (),
+        frozenset({"tree_sitter", "tree_sitter_javascript"}),
     ),
     Row(
         "agent/plugins/acting.py",
@@ -168,6 +174,9 @@ TABLE = (
             "agent.turn.stop",
             "agent.text.printable",
             "agent.text.terminal_sequence",
+            "agent.text.ultracode",
+            "agent.record.events_of_workflows",
+            "agent.workflows.runs.views",
             "agent.version",
             *PROTOCOL,
             *SYSTEM,

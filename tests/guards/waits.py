@@ -21,15 +21,19 @@ SLEEPERS: dict[str, str] = {
     "tests/tui/test_wire.py": "a line of so many bytes a second",
     "tests/tui/test_terminal.py": "a line of so many bytes a second",
     "tests/tools/test_web.py": "a server that trickles",
+    "tests/providers/transport/test_gathered.py": "a server of so many words a second",
     "tests/agent/test_patience.py": "a server that trickles",
     "tests/tools/test_executor.py": "a tool that takes longer than it may",
     "tests/fakes/fast_server.py": "a server whose work takes its time",
     "tests/bench/mcp_calls.py": "looks at memory while something else happens",
     "tests/mcp/conformance_server.py": "a tool that says how far it is",
     "tests/bench/enter.py": "a person who stops typing before Enter",
+    "tests/bench/loop.py": "a model that thinks",
+    "tests/bench/sandbox.py": "a model that thinks",
     "tests/bench/tui.py": "measures what happens while nothing is done",
     "tests/bench/agent_screen.py": "measures what happens while agents work",
     "tests/bench/agent_lives.py": "counts what happens while nothing is done",
+    "tests/bench/workflows.py": "counts what happens while nothing is done",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}
 

@@ -224,7 +224,7 @@ async def test_nobody_wakes_a_session_for_ever(tmp_path: Path) -> None:
         for count, said in enumerate(("go", "more"), 1):
             made.session.submit(said)
             await made.seen.until(
-                Noticed, where=lambda one: "waits for you" in one.text, count=count, within=30
+                Noticed, where=lambda one: "waits for you" in one.text, count=count
             )
             assert len(made.server.bodies) == 9 * count
 
@@ -280,6 +280,7 @@ async def test_claude_codes_files_are_read_in_place(tmp_path: Path) -> None:
         await made.ended()
         told = [each.text for each in made.seen.of(Noticed) if "readClaudeHooks" in each.text]
         assert len(told) == 1, "said once how to turn them off"
+        assert told[0].startswith("1 hook of Claude Code's settings acts here;")
 
 
 async def test_if_saves_the_process(tmp_path: Path) -> None:
@@ -305,6 +306,7 @@ async def test_the_trust_question_names_each_command(tmp_path: Path) -> None:
         body = "\n".join(plain(block) for block in asked.ask.body)
         assert "Stop: curl evil.example" in body
         assert "Stop: http http://x" in body
+        assert str(tmp_path) not in body, "files of the project are told as they lie in it"
         assert "more" in body.splitlines()[-1]
         rows = made.session.part(Hooks).rows()  # type: ignore[union-attr]
         assert [row.handler.name for row in rows] == ["curl evil.example", "http://x"]

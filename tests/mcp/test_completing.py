@@ -13,7 +13,7 @@ from gatewright.agent.commands.registry import Mention
 from gatewright.agent.record.events import UserMessage
 from gatewright.mcp.offered.completing import place_in
 from tests.fakes.near_server import NEAR, Near, instead
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 from tests.mcp.test_session import connected
 from tests.permissions.composed import desk
 
@@ -109,7 +109,7 @@ async def test_a_server_that_does_not_complete_in_time_is_not_waited_for(
         await made.session.mentions("db:")
         began = time.monotonic()
         assert await made.session.mentions("db:db://u") == []
-        assert 0.2 < time.monotonic() - began < 2.0
+        assert 0.2 < time.monotonic() - began < PATIENCE
 
 
 async def test_many_templates_are_asked_about_within_one_limit(
@@ -138,7 +138,7 @@ async def test_many_templates_are_asked_about_within_one_limit(
         began = time.monotonic()
         found = await made.session.mentions("db:db://t3/")
         assert [each.name for each in found] == ["db:db://t3/users"]
-        assert 0.2 < time.monotonic() - began < 2.0  # one after another these were 15 s
+        assert 0.2 < time.monotonic() - began < 10  # one after another these were 15 s
         assert len(at_once) <= 9
 
 

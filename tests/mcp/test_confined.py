@@ -41,7 +41,7 @@ for line in sys.stdin:
             result = {"tools": [TOOL]}
         case "tools/call":
             ran = subprocess.run(["/bin/sh", "-c", said["params"]["arguments"]["line"]],
-                                 capture_output=True, text=True, timeout=20)
+                                 capture_output=True, text=True, timeout=60)
             text = ran.stdout + ran.stderr + f"[{ran.returncode}]"
             result = {"content": [{"type": "text", "text": text}]}
         case _:
@@ -130,7 +130,7 @@ def page() -> Iterator[int]:
 
 FETCH = (
     "python3 -c 'import urllib.request as r;"
-    ' print(r.urlopen("http://127.0.0.1:{}/", timeout=9).read())\''
+    ' print(r.urlopen("http://127.0.0.1:{}/", timeout=30).read())\''
 )
 
 

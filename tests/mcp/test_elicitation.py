@@ -285,7 +285,7 @@ async def test_a_call_that_is_stopped_takes_its_question_along(
         asked = await made.asked()
         made.session.interrupt()
         await made.ended()
-        closed = await made.seen.until(Answered, within=5)
+        closed = await made.seen.until(Answered)
         assert (closed.id, closed.answer.cancelled) == (asked.id, True)
 
 
@@ -481,7 +481,7 @@ async def test_hooks_of_notifications_hear_of_a_question_its_answer_and_what_it_
         await eventually(lambda: told("elicitation_response"))
         await near.notify("notifications/elicitation/complete", {"elicitationId": "other"})
         await near.notify("notifications/elicitation/complete", {"elicitationId": "e1"})
-        notice = await made.seen.until(Noticed, where=lambda e: bool(e.about), within=5)
+        notice = await made.seen.until(Noticed, where=lambda e: bool(e.about))
         assert notice.text == "The MCP server fake says that what you opened is done."
         await eventually(lambda: told("elicitation_complete"))
         await near.notify("notifications/elicitation/complete", {"elicitationId": "e1"})

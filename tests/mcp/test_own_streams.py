@@ -13,7 +13,7 @@ from gatewright.mcp.served import Offer, ServedCall
 from gatewright.mcp.talk.own_streams import own_streams
 from gatewright.mcp.talk.serving import serve
 from gatewright.tools.protocol import Progress, ToolResult
-from tests.fakes.waiting import eventually, lasting
+from tests.fakes.waiting import PATIENCE, eventually, lasting
 
 
 class Echo:
@@ -92,7 +92,7 @@ async def served() -> AsyncGenerator[Line]:
         yield line
     finally:
         os.close(theirs)
-        await asyncio.wait_for(serving, 20)
+        await asyncio.wait_for(serving, PATIENCE)
         for fd in (ours, back, out):
             os.close(fd)
 
@@ -145,6 +145,6 @@ async def test_a_client_whose_ear_is_gone_has_left() -> None:
     os.close(back)
     line = Line(theirs, -1)
     await line.write(line.send(HELLO))
-    await asyncio.wait_for(serving, 20)
+    await asyncio.wait_for(serving, PATIENCE)
     for fd in (ours, theirs, out):
         os.close(fd)

@@ -121,6 +121,7 @@ class TestOfAProject:
             shown = "\n".join(map(plain, asked.ask.body))
             assert str(FAKE) in shown
             assert "It is /" in shown
+            assert shown.startswith("In .mcp.json:\n")
             assert not started.exists()
             made.answer(asked, "use")
             await connected(made, "theirs")
@@ -222,7 +223,7 @@ async def test_one_is_shown_with_its_memory_its_rules_its_pins_and_its_log(tmp_p
         (process,) = (line for line in shown.splitlines() if line.startswith("Process"))
         assert 1 < int(process.split(", ")[1].split()[0]) < 2_000
         log = await told(made, "/mcp log fake")
-        assert log.startswith("The end of /")
+        assert log.startswith("The end of ~/")
         assert "\x1b" not in log
         assert len(log.splitlines()) > 1
         await made.session.run_command("/mcp disable fake")

@@ -13,6 +13,7 @@ from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.extensions.plugins.panel_extension import PanelDoor
 from gatewright.agent.extensions.skills.skills_command import skills_commands
 from gatewright.agent.extensions.styles.style_command import style_commands
+from gatewright.agent.extensions.workflows.saved_extension import runs_command
 from gatewright.agent.launch.exits import MEANINGS
 from gatewright.agent.launch.flags import FLAGS, Flag
 from gatewright.agent.servers.server_command import server_commands
@@ -75,6 +76,7 @@ def listed() -> Sequence[Command]:
         *skills_commands(NOBODY),
         *PanelDoor(NOBODY).commands(),
         *style_commands(NOBODY, NOBODY),
+        runs_command(NOBODY),
     )
     return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)
 

@@ -108,7 +108,7 @@ class TestParts:
         assert [said.where for said in plugin.language_servers] == [".lsp.json"]
         assert plugin.workflows == (root / "workflows",)
         assert {text.partition(":")[0] for text in found.later} == {
-            "language servers", "workflows", "monitors",
+            "language servers", "monitors",
         }  # fmt: skip
         assert found.notes == ("settings.json: permissions counts in no plugin: ignored",)
 

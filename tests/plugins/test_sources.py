@@ -25,7 +25,7 @@ from gatewright.agent.plugins.sources.source import (
     written,
 )
 from tests.fakes.market_server import Handler, MarketServer, git, laid, repository, tarball, zipped
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 PLUGIN = {
     ".claude-plugin/plugin.json": '{"name": "one"}',
@@ -284,7 +284,7 @@ def test_who_waits_no_longer_ends_it_at_once(server: MarketServer, into: Path, k
         await eventually(lambda: bool(server.asked))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE)
 
     asyncio.run(left())
     assert not [*into.iterdir()]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fakes.model_server import ModelServer
 from tests.fakes.prefix import cache_points, cached_prefix
+from tests.fakes.waiting import PATIENCE
 
 TURNS = 20
 CALLS = (
@@ -57,7 +58,7 @@ async def test_twenty_turns_with_tools(api: str, tmp_path: Path) -> None:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
         )
-        out, _ = await asyncio.wait_for(process.communicate(), 25)
+        out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert out.decode().strip() == "Done."
     bodies = server.bodies
     assert len(bodies) == TURNS + 1

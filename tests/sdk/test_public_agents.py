@@ -32,7 +32,7 @@ from claude_agent_sdk import (  # noqa: E402  only where it is installed
     UserMessage,
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 FREE = "bypassPermissions"
 

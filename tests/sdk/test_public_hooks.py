@@ -13,7 +13,7 @@ sdk = pytest.importorskip("claude_agent_sdk")
 
 from claude_agent_sdk import HookMatcher, SystemMessage  # noqa: E402  only where it is installed
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 RUN = 'call: Bash {"command": "touch ran"}\n---\nsay: Done.\n'
 FREE = "bypassPermissions"

@@ -15,7 +15,7 @@ sdk = pytest.importorskip("claude_agent_sdk")
 
 from claude_agent_sdk import Message, SystemMessage  # noqa: E402  only where it is installed
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 FAKE = str(Path(__file__).parent.parent / "fakes" / "mcp_server.py")
 SCRIPT = """
 call[c1]: Read {"file_path": "notes.txt"}

@@ -9,7 +9,7 @@ from PIL import Image
 from gatewright.agent.record.events import ToolFinished
 from gatewright.tools.protocol import ImageContent
 from tests.fakes.plugin_trees import bare_plugin
-from tests.skills.test_invoking import call, opened, skill, turns
+from tests.skills.invocations import call, opened, skill, turns
 
 
 async def test_a_picture_that_the_template_names_is_one(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gatewright.agent.context.tool_search import ToolSearch
 from gatewright.agent.context.tool_sources import ToolSources
+from gatewright.agent.extensions.skills import telling
 from gatewright.agent.extensions.skills.telling import HEAD, SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import (
@@ -18,6 +20,8 @@ from gatewright.agent.record.events import (
     ToolStarted,
 )
 from gatewright.skills.book import Choices
+from gatewright.skills.naming import Skills
+from gatewright.skills.shown.listing import Entry, Listing, listed
 from gatewright.skills.shown.usage import Use
 from tests.fakes.toolbox import Toolbox
 from tests.skills.trees import Tree, write
@@ -63,6 +67,31 @@ def test_the_list_is_a_line_each(tree: Tree) -> None:
     text = f"{HEAD}- a\n- b: Does b. When b is asked for.\n"
     assert told.telling.section() == text == told.telling.section()
     assert told.telling.words().text == ""
+
+
+def test_a_start_makes_the_list_once_and_looks_for_prompt_and_message_alone(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.skill(PLACE, "a", "description: Does a.")
+    told = Told(tree)
+    told.book.now()  # as the thread does that a session begins with
+    looks, lists = [0], [0]
+    now = told.book.now
+
+    def look() -> Skills:
+        looks[0] += 1
+        return now()
+
+    def make(entries: Sequence[Entry], room: int) -> Listing:
+        lists[0] += 1
+        return listed(entries, room)
+
+    monkeypatch.setattr(told.book, "now", look)
+    monkeypatch.setattr(telling, "listed", make)
+    assert not told.telling.grows()
+    assert "Does a." in told.telling.section()
+    assert told.telling.words().text == ""
+    assert (looks, lists) == ([2], [1])
 
 
 def test_without_skills_nothing_is_said(tree: Tree) -> None:

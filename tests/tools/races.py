@@ -31,6 +31,7 @@ from gatewright.tools.protocol import ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.system.processes import spawn
 from tests.fakes.executor import context, executed, text_of
+from tests.fakes.waiting import PATIENCE
 
 SECRET = "precious"
 LINES = 400  # enough for a search to take a while
@@ -99,7 +100,7 @@ def exchanging(project: Path) -> Generator[None]:
         finally:
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(10)
+            process.wait(PATIENCE)
 
 
 async def race(base: Path, rounds: int, seconds: float = 1e9) -> Counter[str]:

@@ -14,6 +14,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.services import Hit, PlanStart
 from tests.fakes.toolbox import Toolbox
+from tests.fakes.waiting import PATIENCE
 from tests.fakes.website import page, website
 
 CODE = '''\
@@ -185,4 +186,4 @@ async def _background(box: Toolbox, jobs: SessionJobs) -> None:
         await box.said("Bash", command=command, run_in_background=True)
     ended = jobs.find("shell_1", MAIN)
     assert ended is not None
-    await asyncio.wait_for(ended.wait(), 5)
+    await asyncio.wait_for(ended.wait(), PATIENCE)

@@ -271,7 +271,7 @@ def test_a_first_model_looks_for_no_plugins() -> None:
     """They would be code of a stranger, and finding out that there is none takes 15 ms."""
     code = (
         "import importlib.metadata as packages; packages.entry_points = None\n"
-        "import gatewright.tools.files.read, sys; print('pydantic.main' in sys.modules)"
+        "import gatewright.tools.tasks.task_get, sys; print('pydantic.main' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True\n", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import signal
@@ -200,3 +201,46 @@ async def test_what_dies_with_us_is_gone_when_we_are_killed() -> None:
     os.kill(ours.pid, signal.SIGKILL)
     await ours.wait()
     await eventually(lambda: not running(pid))
+
+
+@pytest.mark.parametrize("over", [True, False])
+async def test_what_left_the_group_is_looked_for_unless_nothing_can_be_left(
+    tmp_path: Path, *, over: bool
+) -> None:
+    there = tmp_path / "pid"  # written once it has left the group
+    line = f"setsid sh -c 'echo $$ > {there}; exec sleep 60' & until [ -s {there} ]; do :; done"
+    child = await spawn(msgspec.structs.replace(request(line), over=lambda: over))
+    assert await child.wait() == 0
+    pid = int((tmp_path / "pid").read_text(encoding="ascii"))
+    try:
+        assert running(pid) if over else comes(lambda: not running(pid))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+async def test_one_that_was_started_before_goes_on() -> None:
+    first = await spawn(request("echo noise; read line < /dev/zero; sleep 60"))
+
+    async def begun() -> object:
+        return first
+
+    child = await spawn(msgspec.structs.replace(request("never"), begun=begun))
+    assert child is first
+    child.end()
+    assert child.exited
+    assert not running(child.pid)
+
+
+async def test_what_was_printed_may_be_nobodys(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    line = f"echo noise; touch {tmp_path}/said; read x < {tmp_path}/go; echo result"
+    child = await spawn(request(line))
+    await eventually((tmp_path / "said").exists)
+    child.forget()
+    (tmp_path / "go").write_text("\n", encoding="ascii")
+    output = b""
+    while chunk := await child.read():
+        output += chunk
+    assert output == b"result\n"
+    assert await child.wait() == 0

@@ -12,6 +12,7 @@ import pytest
 from gatewright.tools.blocks import Diff
 from gatewright.tools.files.disk import DiskFiles
 from tests.fakes.toolbox import Toolbox
+from tests.fakes.waiting import PATIENCE
 
 
 async def test_a_new_file_with_its_directories(box: Toolbox) -> None:
@@ -113,12 +114,12 @@ async def test_a_cancel_waits_for_the_write(box: Toolbox) -> None:
     class Slow(DiskFiles):
         def swap(self, real: Path, expected: bytes | None, data: bytes) -> None:
             begun.set()
-            assert go.wait(5)
+            assert go.wait(PATIENCE)
             super().swap(real, expected, data)
 
     box.set(files=Slow())
     call = asyncio.create_task(box.call("Write", file_path="a", content="x"))
-    await asyncio.to_thread(begun.wait, 5)
+    await asyncio.to_thread(begun.wait, PATIENCE)
     call.cancel()
     await asyncio.sleep(0)
     assert not call.done()

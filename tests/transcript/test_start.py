@@ -12,7 +12,14 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import Compacted, TitleChanged
-from gatewright.agent.session.start.resume import COLD, LARGE, cold_notice, find_start, offered
+from gatewright.agent.session.start.resume import (
+    COLD,
+    LARGE,
+    cold_notice,
+    find_start,
+    newest,
+    offered,
+)
 from gatewright.agent.transcript.index import ago
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
@@ -148,3 +155,12 @@ def test_what_a_person_picks_from(home: Home) -> None:
     ]
     assert [ago(seconds) for seconds in (-5, 59, 60, 7_200)] == ["now", "now", "1 min", "2 h"]
     assert offered(home.here / "empty", now=0) == ()
+
+
+def test_what_was_used_last(home: Home) -> None:
+    for age, id in ((90_000, "aaaa-1"), (150, "aabb-2")):
+        os.utime(home.here / f"{id}.jsonl", (1e9 - age, 1e9 - age))
+    (home.here / "zz.jsonl").write_text("no session", encoding="utf-8")
+    os.utime(home.here / "zz.jsonl", (1e9, 1e9))
+    assert newest(home.here, now=1e9) == ("mend the lexer", "2 min")
+    assert newest(home.here / "empty", now=0) == ("", "")

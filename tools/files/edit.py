@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs, match
 from gatewright.tools.files.change import change, changeable
 from gatewright.tools.files.diff import diff
 from gatewright.tools.files.write import patch
 from gatewright.tools.finish import finish
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
-class EditInput(BaseModel):
-    file_path: str = Field(min_length=1)
-    old_string: str = Field(min_length=1)
+class EditInput(Input, frozen=True):
+    file_path: Annotated[str, Meta(min_length=1)]
+    old_string: Annotated[str, Meta(min_length=1)]
     new_string: str
     replace_all: bool = False
 
 
-class Edit(CheckedTool[EditInput]):
+class Edit(InputTool[EditInput]):
     name = "Edit"
     input = EditInput
     prompt = "edit.md"
@@ -45,8 +46,8 @@ class Edit(CheckedTool[EditInput]):
         return (plan(ctx.where.resolve(input.file_path), [input], ctx).shown,)
 
 
-class Replacement(BaseModel):
-    old_string: str = Field(min_length=1)
+class Replacement(Input, frozen=True):
+    old_string: Annotated[str, Meta(min_length=1)]
     new_string: str
     replace_all: bool = False
 

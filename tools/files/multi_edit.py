@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.edit import Replacement, edit, plan
 from gatewright.tools.finish import finish
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext
 
 
-class MultiEditInput(BaseModel):
-    file_path: str = Field(min_length=1)
-    edits: list[Replacement] = Field(
-        min_length=1, max_length=200, description="Each sees the text the ones before it left"
-    )
+class MultiEditInput(Input, frozen=True):
+    file_path: Annotated[str, Meta(min_length=1)]
+    edits: Annotated[
+        list[Replacement],
+        Meta(
+            min_length=1, max_length=200, description="Each sees the text the ones before it left"
+        ),
+    ]
 
 
-class MultiEdit(CheckedTool[MultiEditInput]):
+class MultiEdit(InputTool[MultiEditInput]):
     name = "MultiEdit"
     input = MultiEditInput
     prompt = "multi_edit.md"

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files import fs
 from gatewright.tools.files.change import change, changeable
 from gatewright.tools.files.diff import diff
 from gatewright.tools.files.notebook import Notebook, source
 from gatewright.tools.finish import finish
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
-class NotebookEditInput(BaseModel):
-    notebook_path: str = Field(min_length=1)
-    cell_id: str | None = Field(default=None, description="To insert, the one before")
+class NotebookEditInput(Input, frozen=True):
+    notebook_path: Annotated[str, Meta(min_length=1)]
+    cell_id: Annotated[str, Meta(description="To insert, the one before")] | None = None
     new_source: str = ""
-    cell_type: Literal["code", "markdown"] | None = Field(default=None, description="To insert")
+    cell_type: Annotated[Literal["code", "markdown"], Meta(description="To insert")] | None = None
     edit_mode: Literal["replace", "insert", "delete"] = "replace"
 
 
-class NotebookEdit(CheckedTool[NotebookEditInput]):
+class NotebookEdit(InputTool[NotebookEditInput]):
     name = "NotebookEdit"
     input = NotebookEditInput
     prompt = "notebook_edit.md"

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs
 from gatewright.tools.files.near import missing
 from gatewright.tools.files.notebook import Notebook
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import RawImage, Run, TextContent, ToolContext, ToolResult
 
 
-class NotebookReadInput(BaseModel):
-    notebook_path: str = Field(min_length=1)
-    cell_id: str | None = Field(default=None, description="Only this cell")
+class NotebookReadInput(Input, frozen=True):
+    notebook_path: Annotated[str, Meta(min_length=1)]
+    cell_id: Annotated[str, Meta(description="Only this cell")] | None = None
 
 
-class NotebookRead(CheckedTool[NotebookReadInput]):
+class NotebookRead(InputTool[NotebookReadInput]):
     name = "NotebookRead"
     input = NotebookReadInput
     prompt = "notebook_read.md"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 import msgspec
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.documents.child_process import shown
 from gatewright.tools.documents.picture import image_type
@@ -23,22 +22,24 @@ from gatewright.tools.files.notebook import Notebook
 from gatewright.tools.files.notebook_read import notebook_result
 from gatewright.tools.files.textwindow import Window, window
 from gatewright.tools.inert import visible
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import RawImage, Run, ToolContext, ToolFailure, ToolResult
 
 LINES = 2000
 CHARS = 100_000
 _SNIFF = 64 * 1024
+_PDF = b"%PDF-"
 _DOCUMENTS = 2  # read at a time: each may take much memory
 
 
-class ReadInput(BaseModel):
-    file_path: str = Field(min_length=1)
-    offset: int | None = Field(default=None, ge=0, description="First line, from 1")
-    limit: int | None = Field(default=None, ge=1)
-    pages: str | None = Field(default=None, description='PDF pages, such as "1-5"; at most 20')
+class ReadInput(Input, frozen=True):
+    file_path: Annotated[str, Meta(min_length=1)]
+    offset: Annotated[int, Meta(ge=0, description="First line, from 1")] | None = None
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    pages: Annotated[str, Meta(description='PDF pages, such as "1-5"; at most 20')] | None = None
 
 
-class Read(CheckedTool[ReadInput]):
+class Read(InputTool[ReadInput]):
     name = "Read"
     input = ReadInput
     prompt = "read.md"
@@ -56,20 +57,36 @@ class Read(CheckedTool[ReadInput]):
 
     async def run(self, input: ReadInput, ctx: ToolContext) -> Run:
         path = ctx.where.resolve(input.file_path)
-        file = await asyncio.to_thread(_opened, path, ctx)
+        found = await asyncio.to_thread(_begun, path, input, ctx)
+        if isinstance(found, ToolResult):
+            yield found
+            return
+        file, sample = found
         with file:
-            sample = await asyncio.to_thread(file.read, _SNIFF)
-            if sample.startswith(b"%PDF-"):
+            if sample.startswith(_PDF):
                 async with self._few:
                     yield await _pdf(file, path, input.pages, ctx)
-            elif image_type(sample):
-                yield await asyncio.to_thread(_image, (file, sample), path)
             else:
-                yield await asyncio.to_thread(_read, (file, sample), path, input, ctx)
+                yield await asyncio.to_thread(_image, found, path)
 
     def view(self, input: ReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
         return (Text(result.summary, "dim"),) if result else ()
+
+
+def _begun(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult | tuple[BinaryIO, bytes]:
+    """What a text says, in one go; of a document or an image the open file and its beginning."""
+    file = _opened(path, ctx)
+    try:
+        sample = file.read(_SNIFF)
+        if sample.startswith(_PDF) or image_type(sample):
+            return file, sample
+        result = _read((file, sample), path, input, ctx)
+    except BaseException:
+        file.close()
+        raise
+    file.close()
+    return result
 
 
 def _read(

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code, Diff
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs
 from gatewright.tools.files.change import change
 from gatewright.tools.files.diff import diff
 from gatewright.tools.finish import finish
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
-class WriteInput(BaseModel):
-    file_path: str = Field(min_length=1)
+class WriteInput(Input, frozen=True):
+    file_path: Annotated[str, Meta(min_length=1)]
     content: str
 
 
-class Write(CheckedTool[WriteInput]):
+class Write(InputTool[WriteInput]):
     name = "Write"
     input = WriteInput
     prompt = "write.md"

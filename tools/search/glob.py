@@ -6,13 +6,14 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.hits import Sight, newest_first
@@ -24,12 +25,14 @@ SECONDS = 20.0
 _MAGIC = frozenset("*?[{")
 
 
-class GlobInput(BaseModel):
-    pattern: str = Field(min_length=1, description='Such as "**/*.py" or "src/**/test_*.ts"')
-    path: str | None = Field(default=None, description="Directory")
+class GlobInput(Input, frozen=True):
+    pattern: Annotated[
+        str, Meta(min_length=1, description='Such as "**/*.py" or "src/**/test_*.ts"')
+    ]
+    path: Annotated[str, Meta(description="Directory")] | None = None
 
 
-class Glob(CheckedTool[GlobInput]):
+class Glob(InputTool[GlobInput]):
     name = "Glob"
     input = GlobInput
     prompt = "glob.md"

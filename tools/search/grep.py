@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Output
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.hits import Rows, Sight, Slice, content, listing
@@ -25,27 +25,30 @@ _CONTEXT = 1000
 _PARALLEL = 4 * 1024 * 1024  # more than this is searched again in order, up to the lines wanted
 
 
-class GrepInput(BaseModel):
-    model_config = ConfigDict(populate_by_name=True)
+_FLAGS = {"ignore_case": "-i", "numbers": "-n", "after": "-A", "before": "-B", "context": "-C"}
+_Shown: TypeAlias = Literal["files_with_matches", "content", "count"]
+_Count: TypeAlias = Annotated[int, Meta(ge=0)]
 
-    pattern: str = Field(min_length=1, description="Rust regular expression")
-    path: str | None = Field(default=None)
-    glob: str | None = Field(default=None, description='Such as "*.ts" or "src/**"')
-    type: str | None = Field(default=None, description="Such as py, js, rust")
-    output_mode: Literal["files_with_matches", "content", "count"] = Field(
-        default="files_with_matches", description="Default: files_with_matches"
+
+class GrepInput(Input, frozen=True, rename=_FLAGS):
+    pattern: Annotated[str, Meta(min_length=1, description="Rust regular expression")]
+    path: str | None = None
+    glob: Annotated[str, Meta(description='Such as "*.ts" or "src/**"')] | None = None
+    type: Annotated[str, Meta(description="Such as py, js, rust")] | None = None
+    output_mode: Annotated[_Shown, Meta(description="Default: files_with_matches")] = (
+        "files_with_matches"
     )
-    ignore_case: bool = Field(default=False, alias="-i")
-    numbers: bool = Field(default=True, alias="-n", description="Default true")
-    after: int | None = Field(default=None, alias="-A", ge=0, description="Lines after")
-    before: int | None = Field(default=None, alias="-B", ge=0)
-    context: int | None = Field(default=None, alias="-C", ge=0)
-    multiline: bool = Field(default=False)
-    head_limit: int = Field(default=PAGE, ge=0, description="Default 250")
-    offset: int = Field(default=0, ge=0, description="Skip")
+    ignore_case: bool = False
+    numbers: Annotated[bool, Meta(description="Default true")] = True
+    after: Annotated[int, Meta(ge=0, description="Lines after")] | None = None
+    before: _Count | None = None
+    context: _Count | None = None
+    multiline: bool = False
+    head_limit: Annotated[int, Meta(ge=0, description="Default 250")] = PAGE
+    offset: Annotated[int, Meta(ge=0, description="Skip")] = 0
 
 
-class Grep(CheckedTool[GrepInput]):
+class Grep(InputTool[GrepInput]):
     name = "Grep"
     input = GrepInput
     prompt = "grep.md"

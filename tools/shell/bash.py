@@ -7,34 +7,36 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, nullcontext
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from msgspec import Meta
 
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Block, Command, Output
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import Missing, preview
 from gatewright.tools.files.shown_files import note_shown
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Progress, Run, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.shell.environment import child_environment
+from gatewright.tools.shell.environment import BashFinder, child_environment
 from gatewright.tools.shell.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shell.snapshot import snapshot
-from gatewright.tools.system.programs import find
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
 INTERRUPTED = "The person interrupted the command; all it had started was ended."
 
 
-class BashInput(BaseModel):
-    command: str = Field(min_length=1)
-    description: str | None = Field(default=None, description="In 5-10 words")
-    timeout: float | None = Field(default=None, gt=0, description="Milliseconds, at most 600000")
-    run_in_background: bool = Field(default=False, description="You are told when it ends")
-    dangerouslyDisableSandbox: bool = Field(default=False, description="Only after it made it fail")
+class BashInput(Input, frozen=True):
+    command: Annotated[str, Meta(min_length=1)]
+    description: Annotated[str, Meta(description="In 5-10 words")] | None = None
+    timeout: Annotated[float, Meta(gt=0, description="Milliseconds, at most 600000")] | None = None
+    run_in_background: Annotated[bool, Meta(description="You are told when it ends")] = False
+    dangerouslyDisableSandbox: Annotated[bool, Meta(description="Only after it made it fail")] = (
+        False
+    )
 
 
-class Bash(CheckedTool[BashInput]):
+class Bash(InputTool[BashInput]):
     name = "Bash"
     input = BashInput
     prompt = "bash.md"
@@ -42,6 +44,7 @@ class Bash(CheckedTool[BashInput]):
     def __init__(self, limits: ShellLimits | None = None) -> None:
         self._limits = limits or ShellLimits()
         self._snapshot: asyncio.Task[Path | None] | None = None
+        self._bash = BashFinder()
 
     def access(self, input: BashInput, where: Where) -> Access:
         return Access(runs=ShellText(input.command, where.cwd, input.dangerouslyDisableSandbox))
@@ -58,10 +61,7 @@ class Bash(CheckedTool[BashInput]):
             raise ToolFailure("The command contains a NUL character; a shell cannot take that.")
         if input.run_in_background and ctx.jobs is None:
             raise ToolFailure("Nothing can run in the background here. Run it in the foreground.")
-        env = child_environment(ctx.env, ctx.secrets)
-        where = ctx.where
-        roots = (where.root, where.cwd, *where.added)
-        program = find("bash", ctx.env, roots) or "/bin/bash"
+        program, env = self._bash(ctx), child_environment(ctx.env, ctx.secrets)
         if self._snapshot is None or self._snapshot.cancelled():
             self._snapshot = asyncio.create_task(snapshot(program, env, ctx))
         shell = Shell(

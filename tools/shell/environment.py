@@ -1,11 +1,21 @@
-"""The environment commands run in: no pagers, prompts or colours, and no secrets."""
+"""How shell commands are started: by which bash, and in which environment.
+
+That has no pagers, prompts or colours, and no secrets.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
 
+from gatewright.tools.protocol import SpawnRequest, ToolContext
+from gatewright.tools.system.programs import ACTIVATED, find
 from gatewright.tools.system.secrets import Secrets
 
+_File: TypeAlias = tuple[str, int, int] | None
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",
@@ -21,6 +31,39 @@ _SHELL_CODE = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASH
     "EXECIGNORE",
     "BASH_XTRACEFD",
 }
+
+
+class BashFinder:
+    """Finds the bash of a call: the one of before, for as long as that is the same file there."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, str, _File] | None = None
+
+    def __call__(self, ctx: ToolContext) -> str:
+        where, env = ctx.where, ctx.env
+        roots = (where.root, where.cwd, *where.added)
+        key = (roots, env.get("PATH"), env.get("HOME"), *(env.get(name) for name in ACTIVATED))
+        if self._known is not None:
+            before, program, file = self._known
+            if before == key and file is not None and file == _file(program):
+                return program
+        program = find("bash", env, roots) or "/bin/bash"
+        self._known = key, program, _file(program)
+        return program
+
+
+def _file(path: str) -> _File:
+    """Where it really lies, and which file it is."""
+    with suppress(OSError):
+        status = Path(path).stat()
+        return os.path.realpath(path), status.st_dev, status.st_ino
+    return None
+
+
+def scripted(program: str, cwd: Path, env: Mapping[str, str], script: str) -> SpawnRequest:
+    """What starts this bash with that script, and nothing of the person's before it."""
+    argv = (program, "--noprofile", "--norc", "-c", script)
+    return SpawnRequest(argv=argv, cwd=cwd, env=env, script=True)
 
 
 def child_environment(base: Mapping[str, str], secrets: Secrets) -> dict[str, str]:

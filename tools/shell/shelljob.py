@@ -24,10 +24,10 @@ from gatewright.tools.protocol import (
     Child,
     JsonObject,
     Progress,
-    SpawnRequest,
     ToolContext,
     ToolFailure,
 )
+from gatewright.tools.shell.environment import scripted
 from gatewright.tools.shell.output import HeadTail, spill_path
 from gatewright.tools.system import private
 from gatewright.tools.system.sweep import SHELL_MARK
@@ -316,8 +316,7 @@ async def start(shell: Shell, ctx: ToolContext) -> ShellJob:
     text = script(shell, mark)
     if len(text.encode()) > 120_000:
         raise ToolFailure("The command is too long. Write it to a file and run that.")
-    argv = (shell.program, "--noprofile", "--norc", "-c", text)
-    request = SpawnRequest(argv=argv, cwd=shell.cwd, env=shell.env)
+    request = scripted(shell.program, shell.cwd, shell.env, text)
     if ctx.confinement is not None:
         request = ctx.confinement.confine(request)
     child = await ctx.spawn(request)

@@ -43,12 +43,13 @@ class GroupChild:
         marker: str,
         *,
         leaves: bool = False,
+        over: Callable[[], bool] | None = None,
         ended: Callable[[], None] | None = None,
     ) -> None:
         self._process = process
         self._ended = ended
         self._leaves = leaves
-        self._marker = marker
+        self._marker, self._over = marker, over
         self._swept = False
         self._output = output
         self._leftover = _LEFTOVER
@@ -162,7 +163,7 @@ class GroupChild:
         if self._swept:
             return
         self._swept = True
-        if self._marker:
+        if self._marker and not (self._over is not None and self._over()):
             end_strays(self._marker, self.pid)
         if self._ended is not None:
             self._ended()
@@ -191,6 +192,27 @@ class GroupChild:
         if not self.exited:
             self._signal(signal.SIGKILL)
         self._close()
+
+    def forget(self) -> None:
+        """What it has printed so far is nobody's."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._output, CHUNK):
+                pass
+
+    def end(self) -> None:
+        """KILL the whole group and reap it, here and now: there may be no loop any more."""
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        if self._loop.is_closed():
+            for fd in (self._pidfd, self._output):
+                if fd >= 0:
+                    os.close(fd)
+            self._pidfd = self._output = -1
+        elif self._pidfd >= 0:
+            self._on_exit()
+        self._exited.set()
+        self._close()
+        self._sweep()
 
     def hint(self) -> None:
         """TERM the whole group, and no more: what it says to that is read."""
@@ -228,6 +250,14 @@ def settle(future: asyncio.Future[None]) -> None:
 
 
 async def spawn(request: SpawnRequest) -> GroupChild:
+    """Start the process, or go on with one that was; ToolFailure where there can be none."""
+    if request.begun is None:
+        return started(request)
+    begun: GroupChild = await request.begun()
+    return begun
+
+
+def started(request: SpawnRequest) -> GroupChild:
     """Start the process; ToolFailure when the program or the directory is not there.
 
     Popen forks with vfork here: about 1 ms and independent of our own size; asyncio's own
@@ -260,7 +290,14 @@ async def spawn(request: SpawnRequest) -> GroupChild:
     finally:
         os.close(writer)
     _limit(process.pid, request.memory)
-    return GroupChild(process, reader, marker, leaves=request.leaves, ended=request.ended)
+    return GroupChild(
+        process,
+        reader,
+        marker,
+        leaves=request.leaves,
+        over=request.over,
+        ended=request.ended,
+    )
 
 
 class Printed(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -110,13 +111,7 @@ class Secrets(msgspec.Struct, frozen=True):
         A proxy keeps its address and loses who one is there: it answers that a name is wanted,
         where without it a command would wait for a host it cannot reach.
         """
-        known = frozenset(self.masked(env))
-        return {
-            name: value
-            for name, given in env.items()
-            if not self.withheld(name, value := self._plain(name, given, known))
-            and (value not in known or name in self.kept)
-        }
+        return dict(_given(self, tuple(env.items())))
 
     def shown(self, env: Mapping[str, str]) -> bool:
         """Whether what commands are given holds a secret after all: the person kept one."""
@@ -137,7 +132,7 @@ class Secrets(msgspec.Struct, frozen=True):
             return True
         return _VENDOR.match(name) is not None or secret_value(value)
 
-    def _plain(self, name: str, value: str, known: frozenset[str]) -> str:
+    def plain(self, name: str, value: str, known: frozenset[str]) -> str:
         """What is left of a value that others count on to be there."""
         if _FINE_PREFIX.match(name) and (value in known or secret_value(value)):
             return ""  # git counts these, and stops where one is missing
@@ -145,6 +140,18 @@ class Secrets(msgspec.Struct, frozen=True):
             return value
         scheme = _SCHEME.match(value)
         return (scheme.group() if scheme else "") + value.rpartition("@")[2]
+
+
+@lru_cache(maxsize=8)
+def _given(secrets: Secrets, env: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Every command asks for the same, more than once."""
+    known = frozenset(secrets.masked(dict(env)))
+    return tuple(
+        (name, value)
+        for name, given in env
+        if not secrets.withheld(name, value := secrets.plain(name, given, known))
+        and (value not in known or name in secrets.kept)
+    )
 
 
 def _words(value: str) -> Iterable[str]:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+import msgspec
+from msgspec import Meta
 
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Todo, TodoItem
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
+from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import Run, ToolContext, ToolResult
 
 
-class TodoEntry(BaseModel):
-    content: str = Field(min_length=1, description="Imperative")
+class TodoEntry(Input, frozen=True):
+    content: Annotated[str, Meta(min_length=1, description="Imperative")]
     status: Literal["pending", "in_progress", "completed"]
-    activeForm: str = Field(default="", description="'Running tests'")
+    activeForm: Annotated[str, Meta(description="'Running tests'")] = ""
 
 
-class TodoInput(BaseModel):
-    todos: list[TodoEntry] = Field(max_length=100)
+class TodoInput(Input, frozen=True):
+    todos: Annotated[list[TodoEntry], Meta(max_length=100)]
 
 
-class TodoWrite(CheckedTool[TodoInput]):
+class TodoWrite(InputTool[TodoInput]):
     name = "TodoWrite"
     input = TodoInput
     prompt = "todo.md"
@@ -41,7 +42,7 @@ class TodoWrite(CheckedTool[TodoInput]):
         text = "The list is kept."
         if len(active) > 1:
             text += " More than one entry is in progress; work on one at a time."
-        rows = [entry.model_dump() for entry in input.todos]
+        rows = [msgspec.to_builtins(entry) for entry in input.todos]
         yield ToolResult.text(text, summary=self._progress(input), data={"newTodos": rows})
 
     def _progress(self, input: TodoInput) -> str:

@@ -5,6 +5,7 @@ Of two with one name the first place counts; what an untrusted project says come
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -14,7 +15,7 @@ import msgspec
 
 from gatewright.agent.agents.definitions.builtin import builtin_kinds
 from gatewright.agent.agents.definitions.misnamed import Unknown, misnamed
-from gatewright.agent.agents.definitions.places import Ground, Seen, files_of, places_of
+from gatewright.agent.agents.definitions.places import Ground, Place, Seen, files_of, places_of
 from gatewright.agent.agents.definitions.reading import Found, read_file
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.text.printable import escaped
@@ -58,6 +59,7 @@ class KindBook:
         self._lock = threading.Lock()
         self._read: dict[Seen, Found | None] = {}
         self._made: tuple[object, Kinds] | None = None
+        self._where: tuple[object, Sequence[Place]] | None = None  # for which ground
 
     def find(self, name: str) -> AgentKind | None:
         kind = self.now().find(name)
@@ -69,6 +71,10 @@ class KindBook:
 
     def problems(self) -> Sequence[str]:
         return self.now().problems
+
+    def last_problems(self) -> Sequence[str]:
+        """As they were when somebody looked last."""
+        return self._made[1].problems if self._made is not None else self.problems()
 
     def refusal(self, name: str) -> str:
         """Why nothing of that name is started; empty where it may be."""
@@ -93,12 +99,20 @@ class KindBook:
         with self._lock:
             ground = self._ground()
             given = tuple(self._given())
-            seen = _once(each for place in places_of(ground) for each in files_of(place))
+            seen = _once(each for place in self._places(ground) for each in files_of(place))
             key = (tuple(seen), given)
             if self._made is None or self._made[0] != key:
                 self._read = {each: self._found(each) for each in seen}
                 self._made = (key, self._spelt(_joined(seen, self._read, given)))
             return self._made[1]
+
+    def _places(self, ground: Ground) -> Sequence[Place]:
+        """The same while nothing of the ground changed, nor where a link in it leads."""
+        roots = (ground.where.root, *(root for _, root in ground.roots))
+        key = (ground, tuple(map(os.path.realpath, roots)))
+        if self._where is None or self._where[0] != key:
+            self._where = (key, tuple(places_of(ground)))
+        return self._where[1]
 
     def _spelt(self, kinds: Kinds) -> Kinds:
         """With what those that count name and nothing has."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from gatewright.agent.commands.panels import Done, Proposal, RuleRow
+from gatewright.agent.commands.rules.judged_calls import JudgedCalls
 from gatewright.agent.commands.rules.keeping_places import (
     CHANGEABLE,
     ONLY_HERE,
@@ -60,9 +61,15 @@ class Taken(NamedTuple):
 
 
 class PermissionBook:
-    def __init__(self, rules: SessionRules, live: LiveSettings) -> None:
+    def __init__(
+        self,
+        rules: SessionRules,
+        live: LiveSettings,
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
         self._rules = rules
         self._live = live
+        self.judged = JudgedCalls(live, say)
         self.folders = FolderBook(rules, live)
 
     def shelves(self) -> list[Shelf]:

@@ -78,8 +78,8 @@ class AgentTypes:
             self._sent = isinstance(event, AssistantMessage)
 
     def _warn(self) -> None:
-        """What is new and wrong; once."""
-        problems = self.book.problems()
+        """What is new and wrong as of the last look; once."""
+        problems = self.book.last_problems()
         new = [problem for problem in problems if problem not in self._told]
         self._told |= frozenset(new)
         if len(new) == 1:

@@ -26,6 +26,7 @@ from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.agents.bounds import Bounds
+from gatewright.agent.extensions.agents.joining import answered_by, joining, tighter
 from gatewright.agent.extensions.agents.rights import Rights
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
@@ -58,7 +59,7 @@ class AgentSession:
         self._host, self._kinds, self._brings = host, types.book, types.brings
         self._marks = StopMarks(agents_folder(host.base), loop.time)
         self._making = asyncio.Lock()
-        self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
+        self._prefixes: dict[tuple[object, ...], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         self.copies: Copies | None = None  # of the agents of the session that this one copies
         ports = CrewPorts(
@@ -66,8 +67,8 @@ class AgentSession:
             clock=CLOCK,
             loop=loop,
             jobs=self._jobs,
-            spawn=self._spawn,
-            opened=self._opened,
+            spawn=self.spawn,
+            opened=self.opened,
             kept=host.barriers,
             limits=self._limits,
             new_id=lambda: f"a{secrets.token_hex(6)}",
@@ -75,7 +76,7 @@ class AgentSession:
         )
         self.crew = Crew(ports)
         self._rights = Rights(host, self._kinds, self.crew.roster, self._mode_of)
-        self._bounds = Bounds(host, self._kinds, self.crew, self._mode_of)
+        self.bounds = Bounds(host, self._kinds, self.crew, self._mode_of)
         self.mail = Mail(self.crew, self, self._tell_main)
         agent = AgentTool(self.crew, self)
         self.tools: dict[str, Tool[Any]] = {
@@ -96,8 +97,12 @@ class AgentSession:
         if life is not None and life.running and self._marks.asks(life.path):
             self.crew.stop(life, "person")
         if isinstance(envelope.event, AgentFinished):
-            self._marks.forget(envelope.event.child)
-            self._brings.end(envelope.event.child)
+            self.over(envelope.event.child)
+
+    def over(self, path: str) -> None:
+        """That agent has ended: what its type brought for it goes."""
+        self._marks.forget(path)
+        self._brings.end(path)
 
     # what may be started
 
@@ -106,7 +111,7 @@ class AgentSession:
             raise ToolFailure(refusal)
         found = self._kinds.find(name)
         assert found is not None
-        starts = self._bounds.starts(owner)
+        starts = self.bounds.starts(owner)
         if starts is not None and found.name not in starts:
             there = ", ".join(starts) or "none"
             raise ToolFailure(f"This agent may not start {found.name}. It may start: {there}.")
@@ -161,19 +166,19 @@ class AgentSession:
     def _jobs(self, agent: str) -> OwnJobs:
         return self._host.session.jobs_of(agent)
 
-    def _spawn(self, spec: AgentSpec) -> AgentRun:
+    def spawn(self, spec: AgentSpec) -> AgentRun:
         try:
             return self._host.session.spawn(spec)
         except BaseException:
-            self._bounds.end(f"{spec.parent}/{spec.name}")
+            self.bounds.end(f"{spec.parent}/{spec.name}")
             raise
 
-    async def _opened(self, life: Life) -> Opened:
-        self._bounds.begin(life.path)
+    async def opened(self, life: Life) -> Opened:
+        self.bounds.begin(life.path)
         try:
             return await self._made(life)
         except BaseException:
-            self._bounds.end(life.path)
+            self.bounds.end(life.path)
             raise
 
     async def _made(self, life: Life) -> Opened:
@@ -186,9 +191,12 @@ class AgentSession:
         async with self._making:  # once for all that begin together, and in their order
             system, tools = await self._prefix(order, opened.name, opened.window)
         tools = (*tools, *self._brings.own(life.path, kind))
-        mode, freed = self._mode(order)
+        joined = order.joined
+        schema, tools = answered_by(joined, opened, tools)
+        mode, freed = self._mode(order) if joined is None else (tighter(order), False)
         tree = await self._tree(order)
-        told = (siblings(life, self.crew.lives.values()), "" if tree is None else tree.text)
+        beside = siblings(life, self.crew.lives.values()) if joined is None else joined.told
+        told = (beside, "" if tree is None else tree.text)
         spec = AgentSpec(
             name=order.id,
             kind=kind.name,
@@ -196,7 +204,7 @@ class AgentSession:
             source=order.source,
             parent=order.parent,
             where=order.where if tree is None else tree.where,
-            model=lambda: opened.briefed(system, tools),
+            model=lambda: opened.briefed(system, tools, schema),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
@@ -206,7 +214,8 @@ class AgentSession:
             about=_about(order, opened.name),
             announced=True,
         )
-        return Opened(spec, None if tree is None else partial(_left_of, tree))
+        finish = None if tree is None else partial(_left_of, tree)
+        return Opened(joining(spec, joined), joined.missing if joined else None, finish)
 
     async def _tree(self, order: Order) -> Isolated | None:
         """A work tree of its own, where it is to have one: it never starts without."""
@@ -222,7 +231,8 @@ class AgentSession:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
         kind, named = order.kind, bool(order.name)
         deepest = order.path.count("/") >= self.crew.limits.depth
-        key = kind.name, model, named, deepest
+        said = order.joined.said if order.joined is not None else ""
+        key = kind.name, model, named, deepest, kind.tools, kind.denied, said
         if (known := self._prefixes.get(key)) is not None and known[0] is kind:
             return known[1]
         host = self._host
@@ -233,7 +243,7 @@ class AgentSession:
         tools = own_tools(kind, offered, named=named, deepest=deepest)
         remembered = await asyncio.to_thread(self._brings.prompt, kind)
         skills = await self._skills(kind, tools, window)
-        made = system_prompt(kind, (*surroundings, *skills, remembered)), tools
+        made = system_prompt(kind, (*surroundings, *skills, remembered, said)), tools
         self._prefixes[key] = kind, made
         return made
 
@@ -318,7 +328,7 @@ class AgentSession:
             parent=member.path.rpartition("/")[0],
             kind=kind,
             prompt=prompt,
-            where=self._bounds.where(member.path, isolated=bool(isolation or member.worktree)),
+            where=self.bounds.where(member.path, isolated=bool(isolation or member.worktree)),
             description=member.description,
             name="" if taken is not None else member.name,
             model=member.model,

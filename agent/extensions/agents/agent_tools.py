@@ -6,10 +6,11 @@ Nothing of what runs them is imported before one is started, or was in the sessi
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
 from gatewright.agent.agents.definitions.listing import listed
@@ -19,16 +20,28 @@ from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
 from gatewright.agent.session.agent_calls import AgentControl
 from gatewright.agent.session.start.base import Base
-from gatewright.agent.session.writers import agents_before
+from gatewright.agent.session.writers import agents_before, agents_folder
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
+    from gatewright.agent.agents.life import Life
     from gatewright.agent.extensions.agents.agent_session import AgentSession
 
 STOP_LIMIT = 5.0  # seconds
 ASSUMED = 16_000  # tokens of a small window that nobody knows better
+ID = re.compile(r"a[0-9a-f]{12}")
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
+
+
+class OfPlans(Protocol):
+    """Agents that work for plans: they are in no list of the session."""
+
+    def say(self, path: str, text: str) -> bool:
+        """The person's words for it; False: it is none of them. Raises ToolFailure."""
+        ...
+
+    def life(self, path: str) -> Life | None: ...
 
 
 class Agents(AgentControl):
@@ -39,6 +52,7 @@ class Agents(AgentControl):
         self._loop = asyncio.get_running_loop()
         self._types = part_of(host.brought, AgentTypes) or AgentTypes(host)
         self.session: AgentSession | None = None
+        self.of_plans: OfPlans | None = None
 
     def opened(self) -> AgentSession:
         """The real thing, from now on; it may be asked for in a thread."""
@@ -52,20 +66,34 @@ class Agents(AgentControl):
     # what the person may do
 
     async def say(self, path: str, text: str) -> None:
-        await self.opened().mail.from_person(path.rpartition("/")[2], text)
+        if self.of_plans is None or not self.of_plans.say(path, text):
+            await self.opened().mail.from_person(path.rpartition("/")[2], text)
 
     async def stop(self, path: str) -> bool:
-        crew = self.session.crew if self.session is not None else None
-        if crew is None or (life := crew.lives.get(path)) is None:
+        life = self._life(path)
+        if self.session is None or life is None:
             return False
-        crew.stop(life, "person")
+        self.session.crew.stop(life, "person")
         with suppress(TimeoutError):  # what does not end is ended with the session
             async with asyncio.timeout(STOP_LIMIT):
                 await life.gone.wait()
         return True
 
+    def _life(self, path: str) -> Life | None:
+        known = self.session.crew.lives.get(path) if self.session is not None else None
+        if known is None and self.of_plans is not None:
+            return self.of_plans.life(path)
+        return known
+
     def stored(self, path: str) -> Path | None:
-        return self.session.file(path.rpartition("/")[2]) if self.session is not None else None
+        if self.session is None:
+            return None
+        id = path.rpartition("/")[2]
+        file = self.session.file(id)
+        if file.exists() or not ID.fullmatch(id):
+            return file
+        of_runs = agents_folder(self._host.base).parent.glob(f"workflows/*/agents/{id}.jsonl")
+        return next(of_runs, file)
 
     # a source of tools
 

@@ -29,6 +29,8 @@ class Bounds:
         mode_of: Callable[[str, str], tuple[str, bool]],
     ) -> None:
         self._host, self._kinds, self._crew, self._mode_of = host, kinds, crew, mode_of
+        # Of those that work for somebody else's plan: their kinds, by path.
+        self.elsewhere: Callable[[str], AgentKind | None] = _nobody
 
     def starts(self, owner: str) -> Sequence[str] | None:
         """What that agent may start: what its own type says, and that of each above it.
@@ -100,6 +102,8 @@ class Bounds:
     def _kind(self, path: str) -> AgentKind:
         if (life := self._crew.lives.get(path)) is not None:
             return life.order.kind
+        if (kind := self.elsewhere(path)) is not None:
+            return kind
         member = self._crew.roster.by_id(id_of(path))
         kind = self._kinds.find(member.kind) if member is not None else None
         if kind is None or kind.withheld:
@@ -109,3 +113,8 @@ class Bounds:
                 "it may do cannot be told."
             )
         return kind
+
+
+def _nobody(path: str) -> AgentKind | None:
+    del path
+    return None

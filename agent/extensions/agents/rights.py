@@ -86,7 +86,9 @@ class Rights:
         view = policy.view(path)
         scope = view.scope
         forbids = (rule for rule in scope.deny if rule in view.named)
-        return frozenset(scope.allow), frozenset([*forbids, *map(str, view.kept_to())])
+        return frozenset((*scope.allow, *scope.agreed)), frozenset(
+            [*forbids, *map(str, view.kept_to())]
+        )
 
     def _mode(self, kind: AgentKind, asked: str, above: str) -> str:
         own, freed = self._mode_of(kind.mode, asked)

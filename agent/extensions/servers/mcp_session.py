@@ -270,7 +270,7 @@ class McpSession:
         rules = [rule for texts in named for rule in texts.allow if rule.startswith(lead)]
         return Asked(
             name=definition.name,
-            where=definition.where,
+            where=definition.where.removeprefix(f"{around.root}/"),
             definition=msgspec.json.format(msgspec.json.encode(definition.raw), indent=2).decode(),
             reaches=reaches,
             variables=variables(definition),

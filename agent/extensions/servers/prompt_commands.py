@@ -47,6 +47,7 @@ class PromptCommands:
                 summary=escaped(prompt.about or prompt.title or f"A prompt of {server.name}"),
                 args=escaped(hint(prompt)),
                 source=SOURCE,
+                kind="prompt",
                 run=partial(self._run, server, prompt),
             )
             for server in self._servers()

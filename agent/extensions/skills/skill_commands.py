@@ -49,6 +49,7 @@ class SkillCommands:
             args=escaped(hint),
             aliases=others,
             source=skill.whose,
+            kind="skill" if skill.form == "skill" else "command file",
             hidden=not said.user_invocable or self._invoker.book.show(skill) == "off",
             run=partial(self._run, skill),
         )
@@ -142,4 +143,4 @@ def _withheld(order: Order) -> str:
 
 
 def _beginning(scope: Scope, invoker: Invoker, orders: Sequence[Order]) -> Scope:
-    return replace(scope, begin=partial(invoker.begun, orders))
+    return replace(scope, begin=partial(invoker.begun, orders), line=True)

@@ -58,7 +58,7 @@ class SessionSkills:
     def names(self) -> tuple[str, ...]:
         """Those that the model may invoke, as SDK clients are told."""
         now = self.book.now()
-        return tuple(sorted(now.called(skill) for skill in self.book.listed()))
+        return tuple(sorted(now.called(skill) for skill in self.book.listed(now)))
 
     def only(self, names: Sequence[str]) -> None:
         """The model has none but these; what a person types is theirs."""
@@ -91,17 +91,18 @@ class SessionSkills:
 
     def changed(self) -> None:
         """There may be other commands now."""
-        self._seen = self.book.now()
+        self._changed(self.book.now())
+
+    def _changed(self, now: Skills) -> None:
+        self._seen = now
         if self._host.joined.is_set():
             self._host.session.commands.changed()
 
     def saw(self, event: AnyEvent) -> None:
-        """At each turn's start: whether there are others now, for the menu."""
+        """At each turn's start: whether there are others now, for the menu. What the model was told
+        with its message looked a moment ago."""
         if isinstance(event, TurnStarted):
-            self.look()
-
-    def look(self) -> None:
-        self._take(self.book.now())
+            self._take(self.book.last())
 
     async def look_aside(self) -> None:
         """Where a menu opens, which waits for no disk."""
@@ -109,7 +110,7 @@ class SessionSkills:
 
     def _take(self, now: Skills) -> None:
         if now is not self._seen:  # the very same while nothing changed
-            self.changed()
+            self._changed(now)
 
 
 async def plug_skills(host: Host) -> Contribution:

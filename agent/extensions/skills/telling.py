@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from gatewright.agent.agents.inert_text import in_line
 from gatewright.agent.context.announcements import Announcement
@@ -23,6 +24,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
+from gatewright.skills.naming import Skills
 from gatewright.skills.shown.finding import found
 from gatewright.skills.shown.listing import LONGEST, Entry, Listing, listed
 from gatewright.tools.counted import counted
@@ -33,6 +35,15 @@ SUBJECT = "skills"
 RUNNING = 200  # calls whose files are remembered
 NAMED = 100  # of what is gone
 HEAD = "# Skills\n\nWhen a task fits one of these, call Skill with its name before you begin.\n\n"
+
+
+_Seen = tuple[Skill, str, str]  # with its name and what is said of it
+
+
+class _Made(NamedTuple):
+    seen: Sequence[_Seen]
+    room: int
+    listing: Listing
 
 
 class SkillTelling:
@@ -60,11 +71,13 @@ class SkillTelling:
         self._missing: int | None = None  # skills that the list has no room for
         self._running: dict[str, Path] = {}
         self._known: dict[int, tuple[Skill, str]] = {}  # what is said of each, by the object's id
+        self._ready: _Made | None = None  # a list that was made before the prompt was
         self._told = False
 
     def section(self) -> str:
         """For the system prompt; empty where there is nothing to tell."""
-        made = self._made()
+        made = self._made(self._book.now())
+        self._ready = None
         self._first = self._listed
         self._missing = made.missing
         self._count()
@@ -72,8 +85,8 @@ class SkillTelling:
 
     def for_agent(self, room: int) -> str:
         """The list as it is now, for an agent that begins: what it is told stays as it is."""
-        skills = self._book.listed()
-        now = self._book.last()
+        now = self._book.now()
+        skills = self._book.listed(now)
         entries = [
             self._entry(skill, now.called(skill), described(skill) if show == "on" else "")
             for skill, show in zip(skills, self._book.shows(skills), strict=True)
@@ -92,7 +105,7 @@ class SkillTelling:
         """Nothing before there is a prompt."""
         if self._first is None:
             return ""
-        now = self._view()
+        now = self._view(self._book.now())
         self._count()
         new = [self._entry(*each) for each in now if self._first.get(each[1]) != each[2]]
         gone = sorted(self._first.keys() - {name for _, name, _ in now})
@@ -136,26 +149,29 @@ class SkillTelling:
     def grows(self) -> bool:
         """Whether there are skills that the model is not told of by name."""
         if self._missing is None:
-            self._missing = self._made().missing
+            self._missing = self._made(self._book.last()).missing
         return self._missing > 0
 
     async def settled(self) -> None:
         return None
 
     def found(self, query: str, most: int) -> Sequence[str]:
-        fitting = found(self._book.listed(), query)[:most]
-        now = self._book.last()
+        now = self._book.now()
+        fitting = found(self._book.listed(now), query)[:most]
         return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]
 
-    def _made(self) -> Listing:
-        now = self._view()
-        self._listed = {name: text for _, name, text in now}
-        return listed([self._entry(*each) for each in now], self._room() - len(HEAD))
+    def _made(self, now: Skills) -> Listing:
+        seen, room = self._view(now), self._room() - len(HEAD)
+        self._listed = {name: text for _, name, text in seen}
+        ready = self._ready
+        if ready is None or (ready.seen, ready.room) != (seen, room):
+            ready = _Made(seen, room, listed([self._entry(*each) for each in seen], room))
+            self._ready = ready
+        return ready.listing
 
-    def _view(self) -> Sequence[tuple[Skill, str, str]]:
-        """Each with its name and what is said of it, as of now."""
-        skills = self._book.listed()
-        now = self._book.last()
+    def _view(self, now: Skills) -> Sequence[_Seen]:
+        """Each with its name and what is said of it, as of a look."""
+        skills = self._book.listed(now)
         self._known = {id(skill): self._described(skill) for skill in skills}
         return [
             (skill, now.called(skill), self._known[id(skill)][1] if show == "on" else "")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
 from gatewright.agent.frontends.sdk.control import Refused
 from gatewright.agent.frontends.sdk.shapes import by
+from gatewright.agent.hooks.inputs import suggestion
 from gatewright.agent.record.events import Asked
 from gatewright.agent.session.session import Session
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import plain
-from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Field
+from gatewright.tools.interact import ACCEPT, ELICITATION, Always, Answer, Ask, Field
 from gatewright.tools.system.untyped_json import Json, items, obj
 
 DENIED = "The person denied this call."
+KEPT_IN = ("localSettings", "userSettings")
 NO_INPUT = "No consent: its updatedInput is no object."
 
 
@@ -61,7 +63,10 @@ class Consent:
         except Refused as error:
             return Answer(text=f"No consent: {error}") if ask.free_text else Answer(cancelled=True)
         allowed = verdict.get("behavior") == "allow"
-        await self._apply(verdict.get("updatedPermissions"), widening=allowed)
+        updates = [*map(obj, items(verdict.get("updatedPermissions")))]
+        if allowed and (kept := await self._kept(asked, updates, verdict, input)) is not None:
+            return kept
+        await self._apply(updates, widening=allowed)
         match ask.kind:
             case "question":
                 return self._question(ask, verdict, agent)
@@ -95,9 +100,25 @@ class Consent:
             self._told[agent, ask.call_id] = answers
         return chosen(ask, answers.get(ask.title))
 
-    async def _apply(self, updates: object, *, widening: bool) -> None:
+    async def _kept(
+        self, asked: Asked, updates: Sequence[Json], verdict: Json, input: Json
+    ) -> Answer | None:
+        """An "always": rules for a settings file that settle this very call, and nothing else."""
+        places = {update.get("destination") for update in updates}
+        answer = permission_answer(verdict, input)
+        if asked.ask.always is None or len(places) != 1 or answer.input is not None:
+            return None
+        (place,) = places
+        if place not in KEPT_IN or not all(map(_allows, updates)):
+            return None
+        rules = [rule_text(obj(rule)) for each in updates for rule in items(each.get("rules"))]
+        if not rules or (await self._session.weigh(asked.id, rules)).problem:
+            return None
+        return Answer(("always",), rules=tuple(rules), place="user" if place == KEPT_IN[1] else "")
+
+    async def _apply(self, updates: Sequence[Json], *, widening: bool) -> None:
         """Session rules and modes that came with a verdict; only a yes widens anything."""
-        for update in map(obj, items(updates)):
+        for update in updates:
             if not widening and update.get("behavior") not in ("deny", "ask"):
                 continue
             match update.get("type"):
@@ -113,13 +134,26 @@ class Consent:
                     pass
 
 
+def suggestions(always: Always | None) -> list[Json]:
+    """What "always" would store, as updates that a verdict may bring back."""
+    if always is None or not always.offered:
+        return []
+    found: list[Json] = [{**suggestion(r), "destination": KEPT_IN[0]} for r in always.rules]
+    mode = {"type": "setMode", "mode": always.mode, "destination": "session"}
+    return [*found, mode] if always.mode else found
+
+
+def _allows(update: Json) -> bool:
+    return update.get("type") == "addRules" and update.get("behavior") == "allow"
+
+
 def request_for(ask: Ask, input: Json) -> Json:
     body: dict[str, Any] = {
         "subtype": "can_use_tool",
         "tool_name": ask.tool,
         "input": input,
         "tool_use_id": ask.call_id,
-        "permission_suggestions": [],
+        "permission_suggestions": suggestions(ask.always),
         "title": ask.title,
         "description": "\n".join(map(plain, ask.body)),
     }

@@ -24,6 +24,7 @@ from gatewright.agent.frontends.sdk.shapes import (
     user,
 )
 from gatewright.agent.frontends.sdk.work_lines import HookLines, Tasks
+from gatewright.agent.frontends.sdk.workflow_lines import WorkflowLines
 from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.record.events import (
     AnyEvent,
@@ -49,6 +50,9 @@ from gatewright.agent.record.events import (
     TurnEnded,
     TurnStarted,
     UserMessage,
+    WorkflowEnded,
+    WorkflowProgressed,
+    WorkflowStarted,
 )
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.must_know import MustKnow
@@ -104,7 +108,8 @@ class Dialect:
         self._sums = ModelSums()
         self._answer = ""
         self.agents = AgentLines()
-        self._tasks = Tasks(self.agents.knows)
+        self._workflows = WorkflowLines()
+        self._tasks = Tasks(lambda id: self.agents.knows(id) or self._workflows.knows(id))
         self._warnings = MustKnow()
 
     def lines(self, envelope: Envelope) -> list[Line]:
@@ -150,6 +155,8 @@ class Dialect:
 
     def _bodies(self, envelope: Envelope) -> Iterator[Line]:
         match envelope.event:
+            case WorkflowStarted() | WorkflowProgressed() | WorkflowEnded() as told:
+                yield from self._workflows.lines(told, envelope.timestamp)
             case AssistantMessage() as message:
                 yield from self._assistant(message)
             case UserMessage(hidden=False, content=content) if self._replay:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from gatewright.agent.frontends.sdk.shapes import Line
 from gatewright.agent.record.events import HookAnswered, HookRan, HookStarted, TasksChanged
 
-TYPES = {"shell": "local_bash", "agent": "local_agent"}
+TYPES = {"shell": "local_bash", "agent": "local_agent", "workflow": "local_workflow"}
 
 
 class HookLines:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import signal
-import threading
 from collections.abc import Callable
 from functools import lru_cache
-from types import FrameType
 from typing import TypeAlias
 
 from gatewright.agent.hooks.events import ALIASES, Row
+from gatewright.agent.text.in_time import Late, in_time
 
 Matches: TypeAlias = Callable[[str], bool]
 LONGEST = 1_000  # characters of a pattern
@@ -68,34 +66,18 @@ def compiled(text: str, row: Row) -> Matches:
     return lambda value: _found(pattern, value[:SEEN])
 
 
-class _Late(Exception):
-    """A pattern came to no end."""
-
-
 def _found(pattern: re.Pattern[str], value: str) -> bool:
     """Whether it is in there; also where that cannot be said in time, since the hook may forbid it.
 
     Some patterns take a lifetime for a name that another wrote; only a signal gets them to stop.
     """
     soon = sum(map(pattern.pattern.count, CHOICES)) < 2
-    if soon or threading.current_thread() is not threading.main_thread():
+    if soon:
         return pattern.search(value) is not None
-    before = signal.signal(signal.SIGVTALRM, _late)
     try:
-        try:
-            signal.setitimer(signal.ITIMER_VIRTUAL, MOST)
-            return pattern.search(value) is not None
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    except _Late:
+        return in_time(lambda: pattern.search(value) is not None, MOST)
+    except Late:
         return True
-    finally:
-        signal.signal(signal.SIGVTALRM, before)
-
-
-def _late(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise _Late
 
 
 def _folded(name: str, row: Row) -> str:

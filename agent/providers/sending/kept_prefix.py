@@ -19,15 +19,15 @@ class Kept(Generic[A, B]):
 
     def map(self, items: Sequence[A], make: Callable[[A], B]) -> list[B]:
         same = unchanged(self._items, items)
-        self._made = [*self._made[:same], *(make(item) for item in items[same:])]
+        if same < len(self._made):
+            self._made = self._made[:same]
+        self._made.extend(make(item) for item in items[same:])
         self._items = items
         return list(self._made)
 
 
 def unchanged(old: Sequence[A], new: Sequence[A]) -> int:
     """How many items both begin with."""
-    same = list(map(is_, old, new))  # not a step of ours for each
-    try:
-        return same.index(False)
-    except ValueError:
-        return len(same)
+    if all(map(is_, old, new)):  # mostly so, and not a step of ours for each
+        return min(len(old), len(new))
+    return list(map(is_, old, new)).index(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 
 from gatewright.agent.errors import FailureKind, ProviderError, UnknownModel
@@ -10,11 +10,13 @@ from gatewright.agent.providers.api import Api
 from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.carrier import Wire
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.protocol import Alive, Piece, Request
+from gatewright.agent.providers.protocol import Alive, Piece, Request, TextPiece
 from gatewright.agent.providers.streams.answer_limits import CONTENT, Meter, weight
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, table
+from gatewright.agent.providers.streams.sse import Sse
 
 NEAR = 3
+TOGETHER = 8  # events that came at once, from which their text is one piece
 Offered = Callable[[], Awaitable[tuple[str, ...]]]
 
 
@@ -35,6 +37,9 @@ class StreamedProvider:
     @property
     def name(self) -> str:
         return self._name
+
+    async def warm(self) -> None:
+        await self._wire.warm()
 
     async def close(self) -> None:
         await self._wire.close()
@@ -76,9 +81,9 @@ class StreamedProvider:
                 at = f" at {tried.base}{tried.path}" if (tried := self._wire.tried) else ""
                 text = f"{self._name} sent a web page{at}. Check the base URL."
                 raise ProviderError(FailureKind.REFUSED, text)
-            async for event in reply.events():
-                pieces = list(reader.feed(event)) if event.data else []
-                for piece in pieces or (Alive(),):
+            async for events in reply.events():
+                pieces = _pieces_of(reader, events)
+                for piece in _joined(pieces) if len(events) > TOGETHER else pieces:
                     meter.took(weight(piece))
                     yield piece
             for piece in reader.end():
@@ -95,6 +100,31 @@ class StreamedProvider:
         if value.get("error"):
             raise failure_of(200, {}, body, who=self._name)
         return list(reader.whole(value))
+
+
+def _pieces_of(reader: EventReader, events: Sequence[Sse]) -> Iterator[Piece]:
+    for event in events:
+        yield from (list(reader.feed(event)) if event.data else ()) or (Alive(),)
+
+
+def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Text that only goes on is one piece."""
+    text: list[str] = []
+    try:
+        for piece in pieces:
+            if isinstance(piece, TextPiece):
+                text.append(piece.text)
+                continue
+            if text:
+                yield TextPiece("".join(text))
+                text.clear()
+            yield piece
+    except ProviderError:
+        if text:
+            yield TextPiece("".join(text))
+        raise
+    if text:
+        yield TextPiece("".join(text))
 
 
 def _near(model: str, names: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ import base64
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import SOCKS, Address
@@ -14,6 +15,9 @@ from gatewright.agent.providers.transport.dial import anywhere, dial
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 
 _BLOCK = 256 * 1024
+QUICK = 0.004  # seconds of a read in a stream that is fast
+MANY = 32  # such reads in a row after which what comes is gathered
+GATHER = 0.016  # seconds
 
 
 class Connection:
@@ -23,6 +27,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self.fresh = True
+        self._quick = 0  # reads in a row that waited for hardly anything
         self._since = 0.0
 
     def rest(self) -> None:
@@ -48,8 +53,25 @@ class Connection:
     async def read(self, *, limit: float) -> bytes:
         if self._reader.at_eof():
             return b""
+        if self._quick >= MANY:
+            await self._gather()
+        clock = asyncio.get_running_loop().time
+        began = clock()
         async with asyncio.timeout(limit):
-            return await self._reader.read(_BLOCK)
+            data = await self._reader.read(_BLOCK)
+        self._quick = self._quick + 1 if clock() - began < QUICK else 0
+        return data
+
+    async def _gather(self) -> None:
+        """Let the system hold what comes for a moment: to be woken for every word is dear."""
+        transport = cast("asyncio.Transport", self._writer.transport)
+        if not transport.is_reading():
+            return  # there is too much already
+        transport.pause_reading()
+        try:
+            await asyncio.sleep(GATHER)
+        finally:
+            transport.resume_reading()
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         await self._writer.start_tls(context, server_hostname=host)

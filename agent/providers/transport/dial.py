@@ -54,11 +54,13 @@ async def dial(host: str, port: int, admits: Callable[[str], bool] = anywhere) -
 
 async def _places(host: str, port: int) -> list[Place]:
     infos: list[tuple[Any, ...]] = []
+    # As bytes where it can be: else Python loads its tables of letters for a name that has none.
+    name = host.encode("ascii") if host and host.isascii() else host
     with suppress(OSError):  # an address needs no thread to be looked up in
-        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        infos = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     if not infos:
         loop = asyncio.get_running_loop()
-        infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys((info[0], info[4]) for info in infos))
 
 

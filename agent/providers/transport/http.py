@@ -27,7 +27,6 @@ from gatewright.agent.providers.transport.tls import Trust
 _PIECE = 256 * 1024  # a kilobyte may stand for a megabyte: who counts must see it piece by piece
 
 _IDLE_LIMIT = 4
-_IDLE_SECONDS = 90.0  # a router may have forgotten an older one, and nobody would tell
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -85,6 +84,8 @@ class DirectTransport:
         self._admits = admits  # the addresses that a host may have, unless a proxy is asked
         self._timeouts = timeouts or Timeouts()
         self._idle: dict[tuple[Address | None, str], Connection] = {}
+        self._warming: dict[tuple[Address | None, str], asyncio.Future[None]] = {}
+        self._asked: list[tuple[Address | None, str]] = []  # once for each request under way
         self._trust = trust or Trust(env)
         self._closed = False
 
@@ -95,14 +96,47 @@ class DirectTransport:
         exchange = _exchange(url, headers, body, self._env)
         connection: Connection | None = None
         reader = ResponseReader()
+        self._asked.append(key := _key(exchange))
         try:
             connection, reader = await self._begin(exchange)
             yield DirectAnswer(connection, reader, self._timeouts.idle)
         except (OSError, BadResponse) as error:
             raise _failure(exchange, error) from error
         finally:
+            self._asked.remove(key)
             if connection is not None:
                 self._settle(exchange, connection, reader)
+
+    async def warm(self, url: str) -> None:
+        """Have a connection there for the next request; what fails is told by that request."""
+        try:
+            exchange = _exchange(url, {}, None, self._env)
+        except ProviderError:
+            return
+        key = _key(exchange)
+        kept = self._idle.get(key)
+        there = key in self._warming or key in self._asked
+        if self._closed or there or (kept is not None and self._usable(kept)):
+            return
+        loop = asyncio.get_running_loop()
+        done = self._warming[key] = loop.create_future()
+        try:
+            if exchange.address.scheme == "https":
+                await asyncio.to_thread(self._trust.context)  # up to 40 ms, and somebody types
+            async with asyncio.timeout(self._timeouts.connect):
+                connection = await self._connected(exchange)
+            if self._keep(key, connection):
+                loop.call_later(self._timeouts.kept, self._forget, key, connection)
+        except (OSError, BadResponse, ProviderError):
+            return
+        finally:
+            del self._warming[key]
+            done.set_result(None)
+
+    def _forget(self, key: tuple[Address | None, str], connection: Connection) -> None:
+        """Nothing was sent after all; one that was used since stays as others do."""
+        if self._idle.get(key) is connection and not self._usable(connection):
+            self._idle.pop(key).close()
 
     async def close(self) -> None:
         self._closed = True  # an answer that is let go of later leaves no connection behind
@@ -131,28 +165,44 @@ class DirectTransport:
             return connection, reader
 
     async def _take(self, exchange: Exchange) -> Connection:
-        kept = self._idle.pop(_key(exchange), None)
-        if kept is not None:
-            if kept.alive and kept.idle_seconds < _IDLE_SECONDS:
-                return kept
-            kept.close()
-        way = (exchange.address, exchange.proxy, self._trust.context, self._admits)
+        key = _key(exchange)
         async with asyncio.timeout(self._timeouts.connect):
-            try:
-                return await connect(*way)
-            except ssl.SSLCertVerificationError:
-                if not self._trust.widen():
-                    raise
-                return await connect(*way)
+            if (warming := self._warming.get(key)) is not None:
+                await asyncio.shield(warming)
+            kept = self._idle.pop(key, None)
+            if kept is not None:
+                if self._usable(kept):
+                    return kept
+                kept.close()
+            return await self._connected(exchange)
+
+    async def _connected(self, exchange: Exchange) -> Connection:
+        way = (exchange.address, exchange.proxy, self._trust.context, self._admits)
+        try:
+            return await connect(*way)
+        except ssl.SSLCertVerificationError:
+            if not self._trust.widen():
+                raise
+            return await connect(*way)
 
     def _settle(self, exchange: Exchange, connection: Connection, reader: ResponseReader) -> None:
-        key = _key(exchange)
-        keep = reader.complete and reader.reusable and connection.alive
-        if keep and not self._closed and key not in self._idle and len(self._idle) < _IDLE_LIMIT:
-            connection.rest()
-            self._idle[key] = connection
+        if reader.complete and reader.reusable:
+            self._keep(_key(exchange), connection)
         else:
             connection.close()
+
+    def _usable(self, kept: Connection) -> bool:
+        return kept.alive and kept.idle_seconds < self._timeouts.kept
+
+    def _keep(self, key: tuple[Address | None, str], connection: Connection) -> bool:
+        """For a later request, where there is room; else it is closed."""
+        room = key not in self._idle and len(self._idle) < _IDLE_LIMIT
+        if room and connection.alive and not self._closed:
+            connection.rest()
+            self._idle[key] = connection
+            return True
+        connection.close()
+        return False
 
 
 def _key(exchange: Exchange) -> tuple[Address | None, str]:

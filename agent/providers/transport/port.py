@@ -28,6 +28,10 @@ class Transport(Protocol):
         """POST a JSON body, or GET when there is none."""
         ...
 
+    async def warm(self, url: str) -> None:
+        """Have a connection there for the next request; what fails is told by that request."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -37,3 +41,4 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     connect: float = 15.0
     write: float = 60.0
     idle: float = 600.0
+    kept: float = 90.0  # a router may have forgotten an older connection, and nobody would tell

@@ -6,7 +6,7 @@ anything; their retries are off. Importing them costs 0.3 to 0.7 s, so only what
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -61,12 +61,12 @@ class SdkReply:
         found = media_type(self._stream.response.headers.get("content-type", ""))
         return "text/event-stream" if found.startswith("application/vnd.amazon") else found
 
-    async def events(self) -> AsyncIterator[Sse]:
+    async def events(self) -> AsyncIterator[Sequence[Sse]]:
         meter = Meter(self._who, STREAM)
         async for event in self._stream:
             if event.data:
                 meter.took(len(event.data))
-                yield Sse(event.event or "", event.data.encode("utf-8"))
+                yield (Sse(event.event or "", event.data.encode("utf-8")),)
 
     async def read(self) -> bytes:
         return await _body(self._stream.response, Meter(self._who, CONTENT))
@@ -110,6 +110,9 @@ class SdkWire:
         finally:
             if stream is not None:
                 await stream.response.aclose()
+
+    async def warm(self) -> None:
+        """The package connects when it sends."""
 
     async def close(self) -> None:
         await self._close()

@@ -31,7 +31,7 @@ def status_rows(
             around = settings.around
             trusted = "trusted" if around.trusted else "not trusted; agent trust add trusts it"
             found.append(("Project", f"{_named(where.root, where.home)}, {trusted}"))
-            files = [_named(file, where.home) for file in around.loaded.files if file.exists()]
+            files = [where.shown(file) for file in around.loaded.files if file.exists()]
             found.append(("Settings", ", ".join(files) or "no files, all defaults"))
         if confined is not None:
             found.append(("Sandbox", confined.said()))

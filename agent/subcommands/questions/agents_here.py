@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,14 +14,9 @@ from gatewright.agent.agents.definitions.reading import Standing, read_file
 from gatewright.agent.agents.definitions.rows import KindRow, rows_of
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.session_kinds import book_of, unknown_tool
-from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.paths import AGENTS, HOMES
-from gatewright.agent.settings.policy_settings import policy_config
-from gatewright.agent.settings.workspace import Surroundings, survey
-from gatewright.agent.subcommands.place import Scope, here
+from gatewright.agent.subcommands.questions.started_here import started_here
 from gatewright.agent.text.printable import escaped
-from gatewright.permissions.policy import Policy
-from gatewright.tools.system.project import FOLDER
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -33,9 +27,8 @@ class Checked(msgspec.Struct, frozen=True):
 
 class AgentsHere:
     def __init__(self) -> None:
-        around: Surroundings = survey(LaunchOptions(), os.environ, interactive=False)
-        policy = Policy(policy_config(around, "default"))
-        self.book = book_of(lambda: around, tuple, lambda: policy.rules().deny)
+        started = started_here()
+        self.book = book_of(lambda: started.around, tuple, started.denied)
 
     def rows(self) -> Sequence[KindRow]:
         return rows_of(self.book)
@@ -67,13 +60,3 @@ def checked(folder: Path) -> Checked:
         (*(problem for each in known for problem in each.problems), *map(escaped, misspelt)),
         tuple(note for each in known for note in each.notes),
     )
-
-
-def own_folder(scope: Scope) -> Path:
-    """Where a definition of the person's own is kept. Raises GatewrightError."""
-    place = here().places
-    if scope is Scope.USER:
-        return place.home / AGENTS
-    if scope is Scope.PROJECT:
-        return place.root / FOLDER / AGENTS
-    raise GatewrightError("A definition is kept with --scope user or --scope project.")

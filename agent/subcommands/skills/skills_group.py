@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.subcommands.place import Scope, refuse_inside_session
+from gatewright.agent.subcommands.place import Scope, own_folder, refuse_inside_session
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.tools.system import private
 
@@ -98,14 +98,14 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Write a new skill, to be filled in."""
-    from gatewright.agent.subcommands.skills.skills_here import own_place  # noqa: PLC0415  lazy: 30 ms
     from gatewright.skills.model import SkillError  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.skills.places import SKILLS  # noqa: PLC0415  lazy: 3 ms
     from gatewright.skills.writing import new_skill, write_skill  # noqa: PLC0415  lazy: 3 ms
 
     refuse_inside_session()
     try:
         text = new_skill(name, description, {"allowed-tools": tools})
-        place = own_place(scope)
+        place = own_folder(scope, SKILLS, "A skill")
         if scope is Scope.USER:
             private.folder(place)
         path = write_skill(place, name, text)

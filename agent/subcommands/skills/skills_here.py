@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,17 +12,12 @@ from gatewright.agent.extensions.skills.session_skills import USES, book_of
 from gatewright.agent.extensions.skills.skill_rows import SkillRow, facts_of, rows_of, sentence
 from gatewright.agent.extensions.skills.telling import described
 from gatewright.agent.extensions.skills.uses import Uses
-from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.clock import SystemClock
-from gatewright.agent.settings.policy_settings import policy_config
-from gatewright.agent.settings.workspace import Surroundings, survey
-from gatewright.agent.subcommands.place import Scope, here
-from gatewright.permissions.policy import Policy
+from gatewright.agent.subcommands.questions.started_here import started_here
 from gatewright.skills.model import Skill, SkillError
 from gatewright.skills.places import HOMES, SKILL, SKILLS
 from gatewright.skills.strict.verdict import checked
 from gatewright.tools.counted import counted
-from gatewright.tools.system.project import FOLDER
 
 MOST = 2_000  # skills that are validated at once
 
@@ -61,10 +55,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class SkillsHere:
     def __init__(self) -> None:
-        around: Surroundings = survey(LaunchOptions(), os.environ, interactive=False)
-        policy = Policy(policy_config(around, "default"))
-        self.book = book_of(lambda: around, lambda: policy.rules().deny)
-        uses = Uses(around.places.state / USES, SystemClock().time)
+        started = started_here()
+        self.book = book_of(lambda: started.around, started.denied)
+        uses = Uses(started.around.places.state / USES, SystemClock().time)
         self._rows = rows_of(self.book, uses)
 
     def rows(self) -> Sequence[ListedSkill]:
@@ -167,13 +160,3 @@ def _verdict(folder: Path) -> Verdict:
     found = checked(folder)
     errors = tuple(sentence(each) for each in found.errors)
     return Verdict(found.name, folder, errors, tuple(sentence(each) for each in found.warnings))
-
-
-def own_place(scope: Scope) -> Path:
-    """Where a skill of the person's own is kept. Raises GatewrightError."""
-    place = here().places
-    if scope is Scope.USER:
-        return place.home / SKILLS
-    if scope is Scope.PROJECT:
-        return place.root / FOLDER / SKILLS
-    raise GatewrightError("A skill is kept with --scope user or --scope project.")

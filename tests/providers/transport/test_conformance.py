@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.providers.protocol import Alive, Piece, Request
+from gatewright.agent.providers.protocol import Alive, Piece, Request, TextPiece
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.record.messages import UserTurn
@@ -60,6 +60,11 @@ async def outcome(api: str, transport: str, script: str) -> tuple[list[Piece], o
                 async for piece in stream:
                     if isinstance(piece, Alive):
                         continue  # the packages do not tell of comments
+                    if pieces and isinstance(piece, TextPiece):
+                        before = pieces[-1]
+                        if isinstance(before, TextPiece):  # how much comes at once is no matter
+                            pieces[-1] = TextPiece(before.text + piece.text)
+                            continue
                     pieces.append(piece)
         except ProviderError as error:
             return pieces, (error.kind, error.status, error.retry_after)

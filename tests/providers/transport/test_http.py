@@ -25,7 +25,7 @@ from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.tls import Trust
 from tests.fakes.model_server import ModelServer
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -326,7 +326,7 @@ async def test_a_server_that_never_answers_is_given_up() -> None:
     with pytest.raises(ProviderError, match="did not answer in time"):
         async with transport.send(f"http://127.0.0.1:{port}/", {}, b"x"):
             pass
-    await asyncio.wait_for(gone.wait(), 2)
+    await asyncio.wait_for(gone.wait(), PATIENCE)
     server.close()
 
 

@@ -77,6 +77,7 @@ OTHERS = {
     "agent/plugins/new_plugin.py",
     "agent/plugins/tree.py",  # a copy, below a folder that is private
     "agent/settings/foreign/claude_files.py",
+    "agent/workflows/saved/saving.py",  # what is the person's own is made private by who asks
     "skills/writing.py",
 }
 
