@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.e2e.program import Program
 from tests.e2e.stage import choose, say, screen
 from tests.fakes.model_server import ModelServer
 from tests.fakes.scripted_provider import read_script
+from tests.fakes.warm import Nursery
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 
@@ -153,7 +155,17 @@ return rooms.join(' ')
 """
 
 
-def test_a_script_of_the_model_is_asked_about_saved_and_run_by_its_name(program: Program) -> None:
+@pytest.mark.parametrize(
+    ("below", "rows", "columns"),
+    [(".", 40, 110), ("/".join(["a-folder-with-a-name"] * 6), 24, 80)],
+    ids=["roomy", "long-path-and-small-window"],
+)
+def test_a_script_of_the_model_is_asked_about_saved_and_run_by_its_name(
+    tmp_path: Path, nursery: Nursery, below: str, rows: int, columns: int
+) -> None:
+    folder = tmp_path / "it" / below
+    folder.mkdir(parents=True)
+    program = Program.prepare(folder, nursery)
     script = "\n---\n".join(
         [
             f"call: Workflow {json.dumps({'script': SWEEP})}",
@@ -163,7 +175,7 @@ def test_a_script_of_the_model_is_asked_about_saved_and_run_by_its_name(program:
             "say: Still clean.",
         ]
     )
-    with screen(program, script, rows=40, columns=110) as (terminal, server):
+    with screen(program, script, rows=rows, columns=columns) as (terminal, server):
         for room in ("hall", "attic"):
             server.tasks[f"Sweep the {room}."] = list(
                 read_script(f"say: {room}!\n---\nsay: {room}?")

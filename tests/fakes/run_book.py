@@ -91,6 +91,7 @@ class FakeRuns:
         self.many = calls()
         self.did: list[tuple[str, ...]] = []
         self.kept: dict[str, str] = {}
+        self.home = ""  # below which scripts are saved
         self.changed: list[Callable[[str], object]] = []
 
     def panel(self, first: str = "") -> WorkflowsPanel:
@@ -159,7 +160,7 @@ class FakeRuns:
         return self._do("message", run, str(index), text)
 
     def place(self, run: str, where: str) -> str:
-        return f"/{where}/.gatewright/workflows/review-diff.js"
+        return f"{self.home}/{where}/.gatewright/workflows/review-diff.js"
 
     async def save(self, run: str, where: str, *, replace: bool) -> str:
         if where in self.kept and not replace:

@@ -99,6 +99,8 @@ class Laid:
         self.width = width
         self._inner = width - PAD
         self._said = _body(pending.ask, self._inner)
+        folded = (block for block in pending.ask.body if isinstance(block, Code) and block.folded)
+        self._read = f"{WHOLE} reads it" if any(folded) else ""
         listed = fields(form, self._inner) if form is not None else []
         self._body = [*self._said, *([BLANK] if self._said and listed else []), *listed]
         self._warned = _warned(pending.ask, self._inner)
@@ -112,7 +114,7 @@ class Laid:
         gap = [BLANK] if left >= len(body) + _gaps(body, reason) else []
         left -= len(gap) * _gaps(body, reason)
         scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-        window = _window(body, max(1, left), scroll, self._inner)._replace(cut=short)
+        window = _window(body, max(1, left), scroll, self._inner, self._read)._replace(cut=short)
         order = (reason, window.rows) if ask.danger else (window.rows, reason)
         parts = [part for part in (*order, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
@@ -275,24 +277,31 @@ def _body(ask: Ask, width: int) -> list[Line]:
 
 
 def _folded(code: Code, width: int) -> Line:
-    """That there is more to read, how much of it, and how."""
+    """That there is more to read, how much of it, and how: the last of it is never cut."""
     count = code.text.count("\n") + (not code.text.endswith("\n"))
-    read = Span(f"{WHOLE} reads it", "accent")
-    row = line(Span(f"{one_line(code.path) or 'script'}, {count} lines   ", "dim"), read)
-    return clip(row, width)
+    size, read = f"{count} lines   ", f"{WHOLE} reads it"
+    left = width - cells.width(size + read) - len(", ")
+    path = cells.fit_middle(one_line(code.path, strict=True) or "script", left)
+    named = f"{path}, " if path else ""
+    return line(Span(named + size, "dim"), Span(read, "accent"))
 
 
-def _window(body: list[Line], limit: int, scroll: int, width: int) -> Window:
-    """The part of a long body that is scrolled to, and a word about what is hidden."""
+def _window(body: list[Line], limit: int, scroll: int, width: int, read: str = "") -> Window:
+    """The part of a long body that is scrolled to, and a word about what is hidden.
+
+    `read` is said there as well, where the row that says it is hidden.
+    """
     if len(body) <= limit:
         return Window(body)
     room = max(1, limit - 1)
     above = max(0, min(scroll, len(body) - room))
     shown = body[above : above + room]
     below = len(body) - above - room
+    key = f"{read} · " if read and not any(row.plain.endswith(read) for row in shown) else ""
     if limit > 1:
-        return Window([*shown, line(Span(_hidden(above, below), "warning"))], above, below)
-    note = f" … {below} more" if below else f" … {above} above"
+        told = line(Span(key, "accent"), Span(_hidden(above, below), "warning"))
+        return Window([*shown, clip(told, width)], above, below)
+    note = f" {key}… {below} more" if below else f" {key}… {above} above"
     row = clip(shown[0], max(8, width - cells.width(note)))
     return Window([row._replace(spans=(*row.spans, Span(note, "warning")))], above, below)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from gatewright.agent.commands.panels import Keeping
 from gatewright.agent.errors import GatewrightError
+from gatewright.tui.cells import fit_middle
 from gatewright.tui.line import BLANK, Line, Span, line, wrap
 from gatewright.tui.panels.sheet import LOW, Press, Sheet
 from gatewright.tui.sanitize import one_line, visible
+from gatewright.tui.transcript.greeting import shortened
 
 LIMIT = 4_000
 PLACES = ("project", "user")
@@ -96,13 +99,20 @@ class Saving:
         self._sheet.tell(told)
 
     def lines(self, width: int, height: int) -> list[Line]:
+        """The name of the file is seen, however long the way to it is."""
         del height
         rows = [line(Span("Save this script as a workflow", "text:b"))]
         for number, where in enumerate(PLACES):
             here = number == self._at
-            path = one_line(self._keeping.place(self._run, where))
-            mark = Span("\u25b8 " if here else "  ", "accent")
-            rows += wrap(
-                (mark, Span(f"{where}  ", "text" if here else "dim"), Span(path, "dim")), width
+            path = one_line(shortened(Path(self._keeping.place(self._run, where))))
+            mark = "\u25b8 " if here else "  "
+            called = f"{where:<{len(PLACES[0])}}  "
+            shown = fit_middle(path, width - len(mark + called))
+            rows.append(
+                line(
+                    Span(mark, "accent"),
+                    Span(called, "text" if here else "dim"),
+                    Span(shown, "dim"),
+                )
             )
         return rows

@@ -85,7 +85,7 @@ class WorkflowTool(StructTool[Asked]):
         if result is None:
             return ()
         data = result.data
-        return (Text(f"{data.get('workflowName', '')} · {data.get('scriptPath', '')}", "dim"),)
+        return (Text(f"{data.get('workflowName', '')} · {data.get('runId', '')}", "dim"),)
 
     async def run(self, input: Asked, ctx: ToolContext) -> Running:
         if ctx.agent != MAIN:

@@ -123,7 +123,7 @@ class RunKeeping:
             await asyncio.to_thread(private.folder, home / WORKFLOWS)
         path = await asyncio.to_thread(save, script, home, name, replace=replace)
         await self._look()
-        return f"Saved as {path}: /{name} runs it."
+        return f"Saved: /{name} runs it. It is {path}."
 
 
 def _listed(runs: Sequence[RunView]) -> Block:
