@@ -6,17 +6,18 @@ A name that a server chose never stands for anything but a tool of that server.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable
+
+from gatewright.tools.system.patterns import later
 
 LEAD = "mcp__"
 PLUGIN = "plugin:"
 LONGEST = 64  # what providers take
 RESERVED = frozenset({"gatewright", "ide", "sdk"})
 _SEEN = 50  # characters that are left of a server where a name is cut
-_SERVER = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+_SERVER = later(r"[A-Za-z0-9_-]{1,64}")
+_OTHER = later(r"[^A-Za-z0-9_-]")
 
 
 def of_plugin(plugin: str, server: str) -> str:

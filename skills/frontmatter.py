@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from gatewright.skills.repairs import continued, hint_quoted, quoted
 from gatewright.skills.yaml_values import Value, Yaml, YamlError, read_yaml
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 
 FILE_LIMIT = 1024 * 1024
 FRONT_LIMIT = 128 * 1024
 NOTES = 20
-_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_FENCE = later(r"^---[ \t]*$", re.MULTILINE)
+_CONTROL = later(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class Note(NamedTuple):

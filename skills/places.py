@@ -6,20 +6,20 @@ What an untrusted project says comes after all else, so it can take nobody's nam
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from gatewright.skills.model import Form, Origin
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.project import FOLDER
 
 HOMES = (FOLDER, ".agents", ".claude")  # of a project, ours first
 SKILLS, COMMANDS = "skills", "commands"
 SKILL = "SKILL.md"
 BUILT_IN = Path(__file__).parent / "builtin"
-_PLAIN = re.compile(r"(?:[^\W_]|[ ./@+_-]){1,200}")
+_PLAIN = later(r"(?:[^\W_]|[ ./@+_-]){1,200}")
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-_ENTRY = re.compile(r"([ \t]*(?:- +)*)([A-Za-z_$][\w.$-]*)[ \t]*:(?:[ \t]+(.*))?$")
-_HINT = re.compile(r"^(argument-hint:[ \t]+)(\[.*)$", re.MULTILINE)
-_ITEM = re.compile(r"([ ]*- +)(.*)$")
-_ANCHOR = re.compile(r"[&*][\w-]+(?: |$)")
+from gatewright.tools.system.patterns import later
+
+_ENTRY = later(r"([ \t]*(?:- +)*)([A-Za-z_$][\w.$-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_HINT = later(r"^(argument-hint:[ \t]+)(\[.*)$", re.MULTILINE)
+_ITEM = later(r"([ ]*- +)(.*)$")
+_ANCHOR = later(r"[&*][\w-]+(?: |$)")
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
 
 

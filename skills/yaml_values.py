@@ -6,10 +6,11 @@ tree, because its recursion ends the process where somebody nests a hundred thou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
+
+from gatewright.tools.system.patterns import later
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
@@ -17,8 +18,8 @@ DEPTH = 64
 NODES = 20_000
 REPEATED = 1_000  # nodes in all, once something stands for a copy of something else
 _TAG = "tag:yaml.org,2002:"
-_WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-_DECIMAL = re.compile(r"[-+]?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_WHOLE = later(r"[-+]?(?:0|[1-9][0-9]*)")
+_DECIMAL = later(r"[-+]?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?")
 _SINGLE = ("str", "null", "bool", "int", "float", "timestamp", "value", "merge", "binary")
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 
+from gatewright.tools.system.patterns import later
+
 # Escape sequences: CSI, strings (OSC, DCS, SOS, PM, APC) up to their end, and two-byte ones.
-_ESCAPES = re.compile(
+_ESCAPES = later(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\|\Z)"
     r"|\x1b[ -/]*[0-Z\\-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-_OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)", re.MULTILINE)
+_OVERWRITTEN = later(r"^[^\n]*\r(?!\n|\Z)", re.MULTILINE)
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _INVISIBLE = (0x200B, 0x2060, 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 
@@ -28,7 +30,7 @@ _TABLE: dict[int, str | None] = {
     0x0D: None,
 }
 
-_SUSPECT = re.compile("[^\\t\\n -~\u00a0-\u0600]")
+_SUSPECT = later("[^\\t\\n -~\u00a0-\u0600]")
 
 
 def inert(text: str) -> str:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 
 from gatewright.agent.text.printable import visible
+from gatewright.tools.system.patterns import later
 
-_TAGS = re.compile(
+_TAGS = later(
     r"<(?=\s*/?\s*(?:antml:|system|user|assistant|human|tool|function|invoke|parameter|result|task-|"
     r"local-|command-|bash-|persisted|new-diagnostics|env\b|thinking\b|output\b|error\b|agent\b|"
     r"notice\b|message\b|instructions?\b|reminder\b|important\b|policy\b|permissions?\b))",
     re.IGNORECASE,
 )
-_ROLES = re.compile(
+_ROLES = later(
     r"^([ \t>*#_]*)(human|user|assistant|system|developer|tool|person)(?=[ \t*_]*[:\uff1a])",
     re.IGNORECASE | re.MULTILINE,
 )
-_TOKENS = re.compile(r"<\|(?=[\w-]{1,40}\|>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
-_NOTICES = re.compile(
+_TOKENS = later(r"<\|(?=[\w-]{1,40}\|>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
+_NOTICES = later(
     r"^([ \t>*#\[(]*)(notice of this program|background \w+ \S+|message from|agentid|agent \S+ \(|"
     r"the (?:person|user) (?:has |have |just |already )*(?:said|sent|allow|approv|permit|agree|"
     r"confirm|consent|grant)|(?:your )?task #\d+ of your team|what follows was|end of what|"

@@ -17,7 +17,7 @@ from gatewright.agent.client.framing import MAX_LINE, Lines, TooLong
 from gatewright.agent.errors import SessionError
 from gatewright.agent.text.printable import visible
 from gatewright.tools.protocol import Child, Spawn, SpawnRequest, ToolFailure
-from gatewright.tools.system.drain import Drain
+from gatewright.tools.system.pipes import Drain
 
 FLAGS = (
     "--input-format",

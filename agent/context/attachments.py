@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from gatewright.agent.context.readable import Readable, Withheld
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import NotRegular
 
 MOST = 20
@@ -29,8 +29,8 @@ READ_LIMIT = 20 * 1024 * 1024
 LINES = 2_000
 TOLD = 3  # names of files that were not attached
 _NO_NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EILSEQ)
-_MENTION = re.compile(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
-_RANGE = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
+_MENTION = later(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
+_RANGE = later(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
 
 
 def _nobody(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import stat
 import sys
@@ -92,6 +93,8 @@ class _Process:
 
     async def _work(self) -> int:
         session = await self._open()
+        gc.freeze()  # what a start made stays: no collection looks through it again
+        gc.enable()
         self._interruption.session = session
         try:
             return await self._answer(session)

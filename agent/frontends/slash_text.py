@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 
 from gatewright.agent.commands.outcome import Outcome, Submit, said
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
+from gatewright.tools.system.patterns import later
 
 ASKS = Front(asks=True)
-NAME = re.compile(r"/[A-Za-z][\w:-]*")
+NAME = later(r"/[A-Za-z][\w:-]*")
 
 
 def no_command(session: Session, prompt: str) -> str:

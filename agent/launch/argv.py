@@ -14,9 +14,10 @@ from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.launch.flag_conflicts import check
 from gatewright.agent.launch.flags import BY_NAME, Flag
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.tools.system.patterns import later
 
-BULLET = re.compile(r"-+\s")  # a list or a rule of dashes begins a text, and no flag
-RULE = re.compile(r"(\*|mcp__[\w*-]+|[A-Z][\w*]*)(\(.*\))?", re.DOTALL)
+BULLET = later(r"-+\s")  # a list or a rule of dashes begins a text, and no flag
+RULE = later(r"(\*|mcp__[\w*-]+|[A-Z][\w*]*)(\(.*\))?", re.DOTALL)
 AREAS = frozenset({"agent", "api", "asyncio", "mcp", "permissions", "providers", "tools", "tui"})
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.tools.system.patterns import later
 
-ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+ID = later(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 def check(options: LaunchOptions) -> str:

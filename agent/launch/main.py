@@ -129,6 +129,9 @@ def start(options: LaunchOptions, early: Early | None = None) -> int:
         case Manner.DUMP:
             return dump(options)
         case Manner.PRINT:
+            import gc  # noqa: PLC0415  lazy: 0.1 ms
+
+            gc.disable()  # 6 ms of a start; print mode puts it on again once its session is open
             from gatewright.agent.frontends import headless  # noqa: PLC0415  lazy: 60 ms, asyncio
             from gatewright.agent.frontends.stdin import may_wait  # noqa: PLC0415
 

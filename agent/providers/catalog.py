@@ -14,12 +14,13 @@ import msgspec
 
 from gatewright.agent.providers.settings import ModelSettings
 from gatewright.agent.record.messages import Usage
+from gatewright.tools.system.patterns import later
 
 _FILE = Path(__file__).with_name("catalog.json")
 _MILLION = 1_000_000
-_DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}(-v\d+(:\d+)?)?$|-v\d+(:\d+)?$|:[a-z]+$")
-_DOTTED = re.compile(r"(?<=\d)\.(?=\d)")
-_FAMILY = re.compile(r"[a-z]{2,}", re.IGNORECASE)
+_DATED = later(r"[-@]\d{4}-?\d{2}-?\d{2}(-v\d+(:\d+)?)?$|-v\d+(:\d+)?$|:[a-z]+$")
+_DOTTED = later(r"(?<=\d)\.(?=\d)")
+_FAMILY = later(r"[a-z]{2,}", re.IGNORECASE)
 WIDE = "[1m]"
 WIDE_WINDOW = 1_000_000
 LADDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")

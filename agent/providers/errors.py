@@ -15,18 +15,19 @@ import msgspec
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, UnknownModel
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
 from gatewright.agent.text.well_formed import well_formed, well_formed_json
+from gatewright.tools.system.patterns import later
 
 _LONGEST = 400
 _FAULTS = 5
-_SECRET = re.compile(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
-_TOO_LONG = re.compile(
+_SECRET = later(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
+_TOO_LONG = later(
     r"prompt is too long|context.?length|maximum context|context window|context size"
     r"|input is too long|too many (input )?tokens|reduce the length"
     r"|exceeds the (available |model.s )|maximum prompt length|tokens in request more than max"
     r"|input length and .max_tokens.",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(
+_NO_CREDIT = later(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
 )
 _CODES = {
@@ -61,18 +62,18 @@ _STATUS = {
 }
 _PASSING = frozenset({408, 409, 425, 429})  # of 4xx: the same request may succeed later
 _RETRIED = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
-_LOADING = re.compile(r"\bloading\b|warming up", re.IGNORECASE)
+_LOADING = later(r"\bloading\b|warming up", re.IGNORECASE)
 _PLACE = "country|region|territory|location"
 _UNSERVED = "not supported|not available|unsupported|restricted"
-_REGION = re.compile(
+_REGION = later(
     rf"({_PLACE})\b.{{0,40}}({_UNSERVED})|({_UNSERVED}).{{0,60}}({_PLACE})", re.IGNORECASE
 )
-_NO_MODEL = re.compile(
+_NO_MODEL = later(
     r"\bmodel\b.*(not found|not exist|unknown|not available|no such)"
     r"|^model: |(unknown|invalid|no such) model",
     re.IGNORECASE,
 )
-_NONE_LOADED = re.compile(r"\bno models?\b.*\bloaded\b", re.IGNORECASE)  # and its name is right
+_NONE_LOADED = later(r"\bno models?\b.*\bloaded\b", re.IGNORECASE)  # and its name is right
 _NEXT = {FailureKind.AUTH: " Check it, or run `agent login` or /login."}
 _FORBIDDEN = "{who} does not let this key do that{status}{said}"
 _REGION_CODE = "unsupported_country_region_territory"

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 
+from gatewright.tools.system.patterns import later
+
 MAX_BLANKS = 40  # a longer run of blanks in a question is counted
 MAX_EMPTY = 3  # and so are more empty lines than these
 MAX_SINGLY = 3  # a longer run of one hidden character is counted
 
-_CONTROLS = re.compile(r"([\x00-\x08\x0b-\x1f\x7f])\1*")
-_SPELLED = re.compile(r"<(?=U\+[0-9A-F]{4,6}(?: \u00d7 \d+)?>)")  # which only looks like ours
-BLANKS = re.compile(rf" {{{MAX_BLANKS + 1},}}")
-_MANY_ENDS = re.compile(rf"\n{{{MAX_EMPTY + 2},}}")
-_INNER_TABS = re.compile(r"(?<=[^\t\n])\t+")
+_CONTROLS = later(r"([\x00-\x08\x0b-\x1f\x7f])\1*")
+_SPELLED = later(r"<(?=U\+[0-9A-F]{4,6}(?: \u00d7 \d+)?>)")  # which only looks like ours
+BLANKS = later(rf" {{{MAX_BLANKS + 1},}}")
+_MANY_ENDS = later(rf"\n{{{MAX_EMPTY + 2},}}")
+_INNER_TABS = later(r"(?<=[^\t\n])\t+")
 
 
 def spelled(character: str, count: int = 1) -> str:

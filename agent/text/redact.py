@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.secrets import MOST, SHAPE, SHORTEST, Secrets
 
 MARK = "[redacted]"
 
-_PRIVATE = re.compile(
+_PRIVATE = later(
     r"-----BEGIN (?P<kind>[A-Z ]{0,40}PRIVATE KEY)-----(?:(?!-----BEGIN ).){1,20000}?"
     r"-----END (?P=kind)-----",
     re.DOTALL,
 )
-_HEADER = re.compile(r"(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/=-]{12,}")
-_USERINFO = re.compile(r"(?<=://)[^/\s:@]{1,200}:[^/\s:@]{1,200}(?=@)")
+_HEADER = later(r"(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/=-]{12,}")
+_USERINFO = later(r"(?<=://)[^/\s:@]{1,200}:[^/\s:@]{1,200}(?=@)")
 
 
 class Redactor:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gatewright.tools.system.patterns import later
+
 WORD = "ultracode"
 
-_WORD = re.compile(rf"(?<![\w./\\@:#$=~+-]){WORD}(?![\w/\\@=~+-]|[.:#]\w)", re.IGNORECASE)
-_CODE = re.compile(
+_WORD = later(rf"(?<![\w./\\@:#$=~+-]){WORD}(?![\w/\\@=~+-]|[.:#]\w)", re.IGNORECASE)
+_CODE = later(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|(`+)(?!`).+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
 )
 

@@ -15,10 +15,11 @@ from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import SessionStarted, TitleChanged, UserMessage
 from gatewright.agent.transcript.reader import decoded, head_and_tail
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system.patterns import later
 
 TITLE_LIMIT = 100
-ID_TEXT = re.compile(r"[A-Za-z0-9-]+")
-_CUT_TEXT = re.compile(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
+ID_TEXT = later(r"[A-Za-z0-9-]+")
+_CUT_TEXT = later(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
 
 
 class Listed(msgspec.Struct, frozen=True, rename="camel"):

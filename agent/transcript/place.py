@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
+from gatewright.tools.system.patterns import later
+
 NAME_LIMIT = 200
-_UNSAFE = re.compile(r"[^A-Za-z0-9]")
+_UNSAFE = later(r"[^A-Za-z0-9]")
 
 
 def project_folder(state: Path, cwd: Path) -> Path:

@@ -12,32 +12,33 @@ from typing import Any
 
 from gatewright.agent.providers.streams.foreign_json import rows, table
 from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.system.patterns import later
 
 LONGEST = 400_000  # characters: a call that writes a large file, and no more to look at
 CALLS = 50  # in one answer
 
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"```([\w-]*)[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
+_THOUGHT = later(r"\s*<think>.*?</think>", re.DOTALL)
+_FENCE = later(r"```([\w-]*)[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
 _FENCES = frozenset({"", "json", "tool_call", "tool_calls", "tool_code", "function_call", "xml"})
 
 # What opens a call and stands in no prose; what follows is one, complete or not.
 _TAGS = "tool_call|tool_calls|tools|tool|function_call|function_calls|function|invoke"
-_OPENING = re.compile(
+_OPENING = later(
     rf"<(?P<tag>{_TAGS})(?:=[\w.-]+|\s+name=\"[\w.-]+\")?>"
     r"|<\|python_tag\|>|\[TOOL_CALLS\]|<\|tool_calls?(?:_begin|_section_begin)?\|>"
     "|<\uff5ctool\u2581calls?\u2581begin\uff5c>"
 )
 _NAMED = (
-    re.compile(r"<function=([\w.-]+)>"),
-    re.compile(r"<(?:invoke|function|tool) name=\"([\w.-]+)\">"),
-    re.compile(r"functions\.([\w-]+):\d+"),
-    re.compile("<\uff5ctool\u2581sep\uff5c>([\\w.-]+)"),
-    re.compile(r"\"(?:name|function|tool|tool_name)\"\s*:\s*\"([\w.-]+)\""),
-    re.compile(r"\A\s*([\w.-]+)\s*(?:\[ARGS\]|\(|\{)"),
+    later(r"<function=([\w.-]+)>"),
+    later(r"<(?:invoke|function|tool) name=\"([\w.-]+)\">"),
+    later(r"functions\.([\w-]+):\d+"),
+    later("<\uff5ctool\u2581sep\uff5c>([\\w.-]+)"),
+    later(r"\"(?:name|function|tool|tool_name)\"\s*:\s*\"([\w.-]+)\""),
+    later(r"\A\s*([\w.-]+)\s*(?:\[ARGS\]|\(|\{)"),
 )
-_CLOSING = re.compile(r"(?:\s*</\w+>)*\s*\Z")
+_CLOSING = later(r"(?:\s*</\w+>)*\s*\Z")
 _HEAD = 2000  # characters in which a tagged call has its name
-_PYTHONIC = re.compile(r"\[\s*([\w.-]+)\((?:\s*([\w-]+)\s*=.*)?\)\s*\]\Z", re.DOTALL)
+_PYTHONIC = later(r"\[\s*([\w.-]+)\((?:\s*([\w-]+)\s*=.*)?\)\s*\]\Z", re.DOTALL)
 
 _NAMES = ("name", "tool", "tool_name", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input")

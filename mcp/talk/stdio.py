@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from gatewright.mcp.serverlog import ServerLog
 from gatewright.mcp.talk.lines import Drip, Lines, Oversized
 from gatewright.tools.protocol import Child, Spawn, SpawnRequest
-from gatewright.tools.system.drain import Drain
+from gatewright.tools.system.pipes import Drain
 
 TOO_LONG = "The server sent a message of more than 32 MiB, which was left out."
 TERM_AFTER, KILL_AFTER = 0.1, 0.4  # seconds, each after the one before

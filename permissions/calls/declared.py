@@ -5,7 +5,6 @@ Only here a name says what a tool does. The gate of a session has the tool's own
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from gatewright.permissions.paths import Place, absolute
 from gatewright.permissions.rulebook import servers, tools_table
 from gatewright.permissions.shell.parse.words import brace_expand
 from gatewright.tools.access import Access, Effect, Kind, RemoteTool, ShellText
+from gatewright.tools.system.patterns import later
 
-_MAGIC = re.compile(r"[*?\[{]")
+_MAGIC = later(r"[*?\[{]")
 
 
 def declared_access(

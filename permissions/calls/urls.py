@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gatewright.tools.system.patterns import later
+
 MAX_URL = 2000
 Kind: TypeAlias = Literal["public", "private", "loopback", "link_local", "metadata", "unspecified"]
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -23,9 +25,9 @@ LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([/?#].*)?", re.DOTALL)
-_ODD = re.compile(r"[\x00-\x20\x7f\\]")
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_URL = later(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([/?#].*)?", re.DOTALL)
+_ODD = later(r"[\x00-\x20\x7f\\]")
+_NUMBER = later(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 class Url(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from gatewright.permissions.paths import Place, components_meet
 from gatewright.tools.system.exact import open_exact, real_path
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
 from gatewright.tools.system.gitfiles import filtering, repository_of
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.programs import SYSTEM, planted
 
 DNS_SECONDS = 5.0
@@ -123,7 +124,7 @@ class DiskResolver:
         return not self.recoverable(path)
 
 
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = later(r"\\(.)", re.DOTALL)
 
 
 def _children(directory: str, part: str) -> list[str]:
@@ -174,7 +175,7 @@ async def lookup_host(host: str) -> tuple[str, ...]:
 STATUS: tuple[str, ...] = ("status", "--porcelain")
 KEPT: tuple[str, ...] = ("ls-files", "-z", "-v", "--stage", "--")
 LOST: tuple[str, ...] = (*STATUS, "--ignored", "--untracked-files=all", "--")
-_PLAIN = re.compile(rb"H 1(?:00644|00755|20000) [0-9a-f]+ 0\t")  # a file or link, nothing hidden
+_PLAIN = later(rb"H 1(?:00644|00755|20000) [0-9a-f]+ 0\t")  # a file or link, nothing hidden
 
 
 async def git_dirty(directory: str, caller: Caller = SYSTEM_GIT) -> bool:

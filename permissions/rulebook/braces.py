@@ -6,11 +6,11 @@ memory, is not known to who wrote it.
 
 from __future__ import annotations
 
-import re
+from gatewright.tools.system.patterns import later
 
 MOST = 200
 _GROUPS = 64
-_RANGE = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?")
+_RANGE = later(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?")
 TOO_MANY = f"has more than {MOST} alternatives in braces"
 
 
@@ -70,7 +70,7 @@ def _steps(inside: str) -> int:
     return abs(last - first) // max(1, abs(int(found.group(3) or 1))) + 1
 
 
-_LONG = re.compile(r"[-\d.]+")
+_LONG = later(r"[-\d.]+")
 
 
 def _number(text: str) -> int:

@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from gatewright.permissions.modes import Strip
-from gatewright.permissions.rulebook import braces, servers, tools_table
-from gatewright.permissions.rulebook.runners import is_runner
+from gatewright.permissions.rulebook import braces, runners, servers, tools_table
 from gatewright.tools.access import Row
+from gatewright.tools.system.patterns import later
 
 Behavior: TypeAlias = Literal["allow", "ask", "deny"]
 Rank: TypeAlias = tuple[int, int, int]
@@ -122,8 +122,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 _GOES_ON = "Monitor"  # its command runs on where nobody looks
-_TOOL = re.compile(r"\*|[A-Za-z_][A-Za-z0-9_*-]*")
-_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(.*)", re.DOTALL)
+_TOOL = later(r"\*|[A-Za-z_][A-Za-z0-9_*-]*")
+_PARAM = later(r"([A-Za-z_][A-Za-z0-9_]*):(?s:(.*))")
 
 
 def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None, str]:
@@ -370,7 +370,7 @@ def too_broad(rule: Rule) -> bool:
             words = text.split()
             if kind == "glob" and (not words or any(char in words[0] for char in "*?[")):
                 return True
-            return is_runner(head if kind == "glob" else text, whole=kind == "exact")
+            return runners.is_runner(head if kind == "glob" else text, whole=kind == "exact")
         case _:
             return tools_table.row(rule.tool).family in {"mcp", "agent"}
 
@@ -394,7 +394,7 @@ def stripped_in_auto(rule: Rule, strip: Strip = "runners") -> bool:
         case Bare():
             return True
         case ShellForm(kind=kind, text=text, head=head):
-            runner = is_runner(head if kind == "glob" else text, whole=kind == "exact")
+            runner = runners.is_runner(head if kind == "glob" else text, whole=kind == "exact")
             return runner or (kind == "glob" and not head)
         case _:
             return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 
+from gatewright.tools.system.patterns import later
+
 # Interpreters and wrappers: any rule that begins with one of them is as broad as all of Bash.
 INTERPRETERS: tuple[str, ...] = (
     "python*", "pypy*", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "osascript",
@@ -34,7 +36,7 @@ BARE_RUNNERS: frozenset[str] = frozenset(
 )  # fmt: skip
 
 
-_INTERPRETER = re.compile("|".join(map(translate, INTERPRETERS)), re.IGNORECASE)
+_INTERPRETER = later("|".join(map(translate, INTERPRETERS)), re.IGNORECASE)
 
 
 def is_interpreter(program: str) -> bool:

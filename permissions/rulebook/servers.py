@@ -5,14 +5,14 @@ Only names in rules are taken apart here. Which server a call is about, it state
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 
 from gatewright.tools.access import RemoteTool
+from gatewright.tools.system.patterns import later
 
 LEAD = "mcp__"
-_LITERAL = re.compile(r"[\w.:/-]+")  # which a rule reads as itself and as nothing more
-_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+_LITERAL = later(r"[\w.:/-]+")  # which a rule reads as itself and as nothing more
+_OTHER = later(r"[^A-Za-z0-9_-]")
 
 
 def names_server(name: str) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -30,6 +29,7 @@ from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, Confinement, SpawnRequest, ToolFailure, ToolResult
 from gatewright.tools.system.home import OwnHome
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.profile import Network
 
 
-_COMPOUND = re.compile(r"[;&|<>()`\n\\$]")
+_COMPOUND = later(r"[;&|<>()`\n\\$]")
 OFF = "Commands are not confined: the sandbox is switched off."
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 
+from gatewright.tools.system.patterns import later
+
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_SIZE = later(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ show or would end the line spelled out.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gatewright.tools.system.patterns import later
+
 LONGEST: Final = 200
-_PLAIN = re.compile(r"[\w./@+~%^:,=-]+")
+_PLAIN = later(r"[\w./@+~%^:,=-]+")
 
 
 def shown(name: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gatewright.permissions.paths import inside
+from gatewright.tools.system.patterns import later
 
 KEPT = 200
 
@@ -39,23 +40,23 @@ class Violations:
 
 
 _SIGNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"read-only file system|EROFS", re.IGNORECASE),
+    (later(r"read-only file system|EROFS", re.IGNORECASE),
      "a write outside the writable directories, or to a protected file"),
-    (re.compile(r"could not resolve host|temporary failure in name resolution|getaddrinfo|"
+    (later(r"could not resolve host|temporary failure in name resolution|getaddrinfo|"
                 r"name or service not known|network is unreachable|ENETUNREACH|ENOTFOUND|"
                 r"EAI_AGAIN|failed to lookup address", re.IGNORECASE),
      "network access"),
-    (re.compile(r"response 403|403 .*sandbox|Tunnel connection failed: 403", re.IGNORECASE),
+    (later(r"response 403|403 .*sandbox|Tunnel connection failed: 403", re.IGNORECASE),
      "a domain that is not allowed"),
-    (re.compile(r"device or resource busy|EBUSY", re.IGNORECASE),
+    (later(r"device or resource busy|EBUSY", re.IGNORECASE),
      "moving or removing a directory that holds a protected file"),
-    (re.compile(r"address family not supported|EAFNOSUPPORT", re.IGNORECASE),
+    (later(r"address family not supported|EAFNOSUPPORT", re.IGNORECASE),
      "a kind of socket"),
-    (re.compile(r"(?:fork|clone|thread).*resource temporarily unavailable", re.IGNORECASE),
+    (later(r"(?:fork|clone|thread).*resource temporarily unavailable", re.IGNORECASE),
      "the limit of processes"),
-    (re.compile(r"file size limit exceeded|EFBIG|file too large", re.IGNORECASE),
+    (later(r"file size limit exceeded|EFBIG|file too large", re.IGNORECASE),
      "the limit of file size"),
-    (re.compile(r"operation not permitted|permission denied|EPERM|EACCES", re.IGNORECASE),
+    (later(r"operation not permitted|permission denied|EPERM|EACCES", re.IGNORECASE),
      "something that the sandbox may not do or read"),
 )  # fmt: skip
 
@@ -69,8 +70,8 @@ def likely(output: str, code: int | None) -> tuple[str, ...]:
     return tuple(found[:2])
 
 
-_TMP = re.compile(r"(?<![\w./$}-])/(?:var/)?tmp(?![\w-])[^\s'\"`;|&<>()]*")
-_HERE = re.compile(r"(?<![\w.-])(?:localhost|127(?:\.\d+){3}|\[::1\])(?![\w-])")
+_TMP = later(r"(?<![\w./$}-])/(?:var/)?tmp(?![\w-])[^\s'\"`;|&<>()]*")
+_HERE = later(r"(?<![\w.-])(?:localhost|127(?:\.\d+){3}|\[::1\])(?![\w-])")
 OWN_TMP = (
     "/tmp and /var/tmp are this command's own, empty at its start and gone with it: what other"
     " commands or tools are to see goes to $TMPDIR or the project"

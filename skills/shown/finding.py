@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from gatewright.skills.model import Skill
+from gatewright.tools.system.patterns import later
 
 IN_NAME, IN_WHEN, IN_DESCRIPTION = 3, 2, 1
 SHORT = 3  # a word of fewer letters has to be a word there as well
 WORDS = 30
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = later(r"[^\W_]+")
 _EMPTY = frozenset(
     {"a", "an", "the", "of", "to", "for", "in", "on", "and", "or", "with", "is", "it", "me", "my"}
     | {"i", "by", "from", "that", "this", "all", "some", "what", "how", "can", "please", "skill"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Sequence
 
 from gatewright.tools.blocks import Diff, Hunk
 from gatewright.tools.inert import visible
+from gatewright.tools.system.patterns import later
 
 CONTEXT = 3
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_LINE = later(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _LINES_SHOWN = 2000  # a diff is kept with the session: beyond, only the counts are right
 _LINES_FOR_DIFFLIB = 3000  # difflib is quadratic: above, the differing middle is one hunk
 

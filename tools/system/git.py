@@ -30,6 +30,7 @@ from gatewright.tools.system.gitfiles import (
     settings_of,
     text_of,
 )
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.programs import find
 from gatewright.tools.system.regular import open_regular
 
@@ -89,7 +90,7 @@ _ENV: Final[Mapping[str, str]] = {
     "XDG_CONFIG_HOME": _NOWHERE,
 }
 _TAKEN: Final[Mapping[str, re.Pattern[str]]] = {  # what of its settings says how to read its data
-    name: re.compile(values, re.IGNORECASE)
+    name: later(values, re.IGNORECASE)
     for name, values in {
         "core.filemode": "true|false",
         "core.symlinks": "true|false",

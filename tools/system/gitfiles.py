@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import head_of, read_regular
 
 SMALL = 4096
@@ -20,14 +21,12 @@ CONFIG = 256 * 1024
 IGNORES = 1_000_000
 MAX_UP = 40
 NAME = 200  # characters of the person's name
-_HEAD = re.compile(
-    r"ref:[ \t]*(refs/[^\s~^:?*\[\\\x00-\x20\x7f]{1,1000})|([0-9a-f]{40}|[0-9a-f]{64})"
-)
-_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
-_QUOTED = re.compile(r'"([^"\\]*)"[ \t]*(?:[#;].*)?')
-_FILTER = re.compile(r"\[\s*(?:include|filter)", re.IGNORECASE)
-_LARGE = re.compile(r'\[\s*filter\s*"lfs"\s*\]', re.IGNORECASE)
-_KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)")
+_HEAD = later(r"ref:[ \t]*(refs/[^\s~^:?*\[\\\x00-\x20\x7f]{1,1000})|([0-9a-f]{40}|[0-9a-f]{64})")
+_SECTION = later(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
+_QUOTED = later(r'"([^"\\]*)"[ \t]*(?:[#;].*)?')
+_FILTER = later(r"\[\s*(?:include|filter)", re.IGNORECASE)
+_LARGE = later(r'\[\s*filter\s*"lfs"\s*\]', re.IGNORECASE)
+_KEY = later(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)")
 
 
 class Repository(NamedTuple):

@@ -15,6 +15,8 @@ from urllib.parse import unquote
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.tools.system.patterns import later
+
 KEEP: Final = "GATEWRIGHT_KEEP_ENV"  # names, separated by commas, that commands may have
 SHORTEST: Final = 8  # a shorter value would take ordinary words out of a text
 MOST: Final = 400  # values masked
@@ -38,9 +40,9 @@ SHAPES: Final = (
     r"[prs]k[-_](?:live|test|lf|proj|ant)[-_][A-Za-z0-9_-]{16,}",
     r"eyJ[A-Za-z0-9_-]{10,2000}+\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}",
 )
-SHAPE: Final = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(SHAPES) + r")")
+SHAPE: Final = later(r"(?<![A-Za-z0-9])(?:" + "|".join(SHAPES) + r")")
 
-_NAME = re.compile(
+_NAME = later(
     r"(?:^|_)(?:API_?KEYS?|KEYS?|APIKEY|SECRETS?|TOKENS?|PASS|PASSWD|PASSWORD|PASSPHRASE|PAT|AUTH"
     r"|CREDENTIALS?|AUTHORIZATION|COOKIE|SIGNATURE|CONNECTION_STRING|DSN|JWT|BEARER|PW)\d*(?:$|_)"
     r"|^PGPASSFILE$|^NETRC$"
@@ -50,7 +52,7 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 # Whatever of theirs says where or who one is leads to a key; a place or a machine does not.
-_VENDOR = re.compile(
+_VENDOR = later(
     r"^(?:AWS|AZURE|GOOGLE|GCP|GITHUB|GITLAB|OPENAI|ANTHROPIC|HF|STRIPE|SLACK|TWILIO|VAULT)_"
     r"(?!.*(?:REGION|PROFILE_NAME|WORKSPACE|ACTIONS$))",
     re.IGNORECASE,
@@ -58,16 +60,16 @@ _VENDOR = re.compile(
 _FINE = frozenset(
     {"NO_PROXY", "no_proxy", "GIT_CONFIG_COUNT", "KEYBOARD_KEY_DELAY", "SSH_AUTH_SOCK"}
 )
-_FINE_PREFIX = re.compile(r"^GIT_CONFIG_(?:KEY|VALUE)_\d+$")
-_ADDRESS = re.compile(r"://(?P<user>[^/\s:@]*):(?P<word>[^/\s@]+)@")
-_VALUE = re.compile(
+_FINE_PREFIX = later(r"^GIT_CONFIG_(?:KEY|VALUE)_\d+$")
+_ADDRESS = later(r"://(?P<user>[^/\s:@]*):(?P<word>[^/\s@]+)@")
+_VALUE = later(
     r"://[^/\s:@]{20,}@"  # a token in front of a host
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
     r"|\b(?i:password|passwd|accountkey|sharedaccesskey)=[^;\s&]"
     r"|[?&](?i:api_?key|token|access_token|secret|sig)=[^;\s&]"
     r"|\b(?i:bearer|basic) +[A-Za-z0-9._~+/=-]{12,}"
 )
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+_SCHEME = later(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY"})
 
 

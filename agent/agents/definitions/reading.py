@@ -5,7 +5,6 @@ What of it may not act where it stands is taken out here, so that nobody else ha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -28,9 +27,10 @@ from gatewright.agent.agents.kind import AgentKind, Origin
 from gatewright.agent.settings import modes
 from gatewright.agent.text.printable import escaped
 from gatewright.skills.frontmatter import Front, FrontError, read_front_file
+from gatewright.tools.system.patterns import later
 
-NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9])?")
-USUAL = re.compile(r"[a-z0-9-]+")
+NAME = later(r"[A-Za-z0-9](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9])?")
+USUAL = later(r"[a-z0-9-]+")
 DESCRIPTION = 4_000  # characters of one
 COMMAND = ("/", "!", "`")  # how an input begins that does something before a model reads it
 # Fields of a kind that act by themselves, by the names that they have in a definition.

@@ -19,6 +19,7 @@ from gatewright.agent.context.prompt.path_rules import PathRule, front_matter
 from gatewright.agent.context.readable import Readable, Withheld
 from gatewright.agent.settings.paths import CLAUDE, folders_down
 from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.patterns import later
 
 INSTRUCTIONS = "# Instructions from files"
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -31,10 +32,10 @@ SIZE_LIMIT = 40_000
 DEPTH = 4
 FILES = 100
 NAMED = 5  # of what was withheld
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
-_CODE = re.compile(r"`[^`\n]*`")
-_IMPORT = re.compile(r"(?:(?<=\s)|^)@((?:~/|\.{0,2}/)?[\w./~-]*\w)")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = later(r"^[ \t]*(```+|~~~+)")
+_CODE = later(r"`[^`\n]*`")
+_IMPORT = later(r"(?:(?<=\s)|^)@((?:~/|\.{0,2}/)?[\w./~-]*\w)")
+_COMMENT = later(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class MemoryFile(msgspec.Struct, frozen=True):

@@ -6,7 +6,6 @@ Nothing of what runs them is imported before one is started, or was in the sessi
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from gatewright.agent.session.start.base import Base
 from gatewright.agent.session.writers import agents_before, agents_folder
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
+from gatewright.tools.system.patterns import later
 
 if TYPE_CHECKING:
     from gatewright.agent.agents.life import Life
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STOP_LIMIT = 5.0  # seconds
 ASSUMED = 16_000  # tokens of a small window that nobody knows better
-ID = re.compile(r"a[0-9a-f]{12}")
+ID = later(r"a[0-9a-f]{12}")
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
 

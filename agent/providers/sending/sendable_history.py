@@ -7,7 +7,6 @@ never changes what came before: the request stays a prefix of the next one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -26,11 +25,12 @@ from gatewright.agent.record.messages import (
     filled,
 )
 from gatewright.tools.protocol import Content, TextContent
+from gatewright.tools.system.patterns import later
 
 INTERRUPTED = "The call was interrupted: it has no result."
 NOTHING = "(no output)"
 GO_ON = "Continue."
-_OUTSIDE = re.compile(r"[^a-zA-Z0-9_-]")
+_OUTSIDE = later(r"[^a-zA-Z0-9_-]")
 _ID_LENGTH = 64
 
 

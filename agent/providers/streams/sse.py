@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from gatewright.tools.system.patterns import later
 
 _LIMIT = 16 * 1024 * 1024
 _LINE = 64
 _BLANKS = (b"\n\n\n", b"\r\n\r\n\r\n", b"\r\r\r")
-_MANY = re.compile(rb"(\r\n|\n|\r)\1{2,}")
+_MANY = later(rb"(\r\n|\n|\r)\1{2,}")
 
 
 class EventTooLong(ValueError):

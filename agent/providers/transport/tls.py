@@ -8,14 +8,14 @@ only if that finds no issuer.
 from __future__ import annotations
 
 import os
-import re
 import ssl
 import sys
 from collections.abc import Mapping
 
 from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.tools.system.patterns import later
 
-_HASHED = re.compile(r"[0-9a-f]{8}\.\d+")
+_HASHED = later(r"[0-9a-f]{8}\.\d+")
 
 
 class Trust:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -21,8 +20,9 @@ from gatewright.agent.transcript.index import Listed, ago, find_session, list_se
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.agent.transcript.reader import Stored, read_transcript
 from gatewright.tools.blocks import Table
+from gatewright.tools.system.patterns import later
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+_ID = later(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 LOOKED = 5  # files for the newest session
 LISTED = 10
 LARGE = 50_000  # tokens

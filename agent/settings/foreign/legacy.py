@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gatewright.agent.settings.traits import Source
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.untyped_json import items, obj
 
 FILES = {
@@ -19,8 +20,8 @@ FILES = {
     Source.PROJECT: "config.json",
     Source.USER: "config.json",
 }
-_RULE = re.compile(r"[A-Z][A-Za-z]*(\(.+\))?|mcp__\w+", re.DOTALL)
-_REGEX = re.compile(r"[\^$\\|+]|\.\*|\(\?")
+_RULE = later(r"[A-Z][A-Za-z]*(\(.+\))?|mcp__\w+", re.DOTALL)
+_REGEX = later(r"[\^$\\|+]|\.\*|\(\?")
 EVERY_COMMAND = "Bash"
 
 

@@ -5,7 +5,6 @@ A look costs a stat a file; a script is read again only when it changed, and run
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +16,13 @@ from gatewright.agent.text.printable import escaped
 from gatewright.agent.workflows.saved.bundled import bundled
 from gatewright.agent.workflows.saved.script_places import Ground, Origin, Seen, files_of, places_of
 from gatewright.agent.workflows.script.checked import Checked, Meta
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import read_regular
 
 MAX_BYTES = 512_000
 NAMED = 20  # workflows of an answer that lists them
 KIND = "workflow"
-NAME = re.compile(r"[a-z0-9-]{1,40}")
+NAME = later(r"[a-z0-9-]{1,40}")
 UNREAD = "not read: the project is not trusted"
 
 

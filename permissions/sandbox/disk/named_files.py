@@ -12,19 +12,20 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import head_of
 
 _LARGEST = 4 * 1024 * 1024
 _INCLUDES = 1000  # git itself follows ten levels
 _KEPT = 32 * 1024  # bytes of a file that is worth remembering
 _YOUNG = 50_000_000  # ns: a file changed just now may change again within the same tick
-_HEADER = re.compile(r'\[([A-Za-z0-9.-]*+)[ \t]*+(?:"(?:[^"\\\n]|\\.)*+")?[ \t]*+\]')
-_PAIR = re.compile(
+_HEADER = later(r'\[([A-Za-z0-9.-]*+)[ \t]*+(?:"(?:[^"\\\n]|\\.)*+")?[ \t]*+\]')
+_PAIR = later(
     r"([A-Za-z][A-Za-z0-9-]*+)[ \t]*+(?:=((?:\"(?:[^\"\\]|\\.)*+\"|\\.|[^\n#;\"\\])*+))?",
     re.DOTALL,
 )
-_TOKEN = re.compile(r'\\(\n|.)|"|[^\\"]+', re.DOTALL)
-_SKIP = re.compile(r"[#;][^\n]*|[^#;\[A-Za-z]+")
+_TOKEN = later(r'\\(\n|.)|"|[^\\"]+', re.DOTALL)
+_SKIP = later(r"[#;][^\n]*|[^#;\[A-Za-z]+")
 _ALL = ("/etc/gitconfig", ".gitconfig", ".config/git/config")
 
 

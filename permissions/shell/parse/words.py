@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.tools.system.patterns import later
+
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
 MAX_BRACES = 64
 MAX_BRACED = 400
@@ -75,11 +77,11 @@ class Arg(msgspec.Struct, frozen=True):
         return self.variants or (self.text,)
 
 
-_MAGIC = re.compile(r"[*?]")
-_BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_TO_ESCAPE = re.compile(r"([*?\[\]{},\\])")
-_NEEDS_SPLIT = re.compile(r"[\s*?\[]")
+_MAGIC = later(r"[*?]")
+_BRACE = later(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_ESCAPED = later(r"\\(.)", re.DOTALL)
+_TO_ESCAPE = later(r"([*?\[\]{},\\])")
+_NEEDS_SPLIT = later(r"[\s*?\[]")
 
 
 def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]) -> Arg:
@@ -185,7 +187,7 @@ def _several(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, 
     return None
 
 
-_SPECIAL = re.compile(r"[*?\[{~\\]")
+_SPECIAL = later(r"[*?\[{~\\]")
 
 
 def _tilde(word: Word, sure: Mapping[str, str]) -> tuple[str, str | None] | None:
@@ -209,7 +211,7 @@ def _tilde(word: Word, sure: Mapping[str, str]) -> tuple[str, str | None] | None
     return whole, None
 
 
-_TILDE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*=)?~([A-Za-z0-9_.+-]*)(?=/|$)")
+_TILDE = later(r"([A-Za-z_][A-Za-z0-9_]*=)?~([A-Za-z0-9_.+-]*)(?=/|$)")
 
 
 def brace_expand(text: str) -> list[str]:
@@ -264,7 +266,7 @@ def _group_at(text: str, start: int) -> tuple[int, int, list[str]] | None:
     return start, cuts[-1] + 1, [text[a + 1 : b] for a, b in pairwise(cuts)]
 
 
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?")
+_RANGE = later(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?")
 
 
 def _range_at(text: str, start: int, end: int) -> tuple[int, int, list[str]] | None:
@@ -287,7 +289,7 @@ def _is_escaped(text: str, index: int) -> bool:
     return count % 2 == 1
 
 
-_ANSI = re.compile(
+_ANSI = later(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})"
     r"|U([0-9a-fA-F]{1,8})|c(.))",
     re.DOTALL,
