@@ -79,6 +79,13 @@ class CrewPorts(msgspec.Struct, frozen=True, kw_only=True):
     tell: Callable[[AnyEvent, str], object] | None = None
 
 
+class Apart(msgspec.Struct, frozen=True):
+    """Agents that do not count among those of the session. `counts` raises ToolFailure."""
+
+    counts: Callable[[str], bool]  # whether those of this owner count here, one more from now on
+    places: Places
+
+
 class Crew:
     """A fold over all events, too: its lives are counted from what they do."""
 
@@ -89,6 +96,7 @@ class Crew:
         self.roster = Roster()
         self.lineage = Lineage(ports.journal.hub().kept())
         self._places = Places(lambda: ports.limits().running)
+        self.apart: Apart | None = None
         self._prompts: dict[str, deque[tuple[float, bytes]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns: dict[str, TurnEnded] = {}  # the last end of a turn, by path
@@ -101,14 +109,9 @@ class Crew:
         """From now on it lives: at once, or as soon as there is a place. Raises ToolFailure."""
         if self._stopped:
             raise ToolFailure("The session is ending: no agent is started any more.")
-        limits = self._ports.limits()
-        if self.roster.runs >= limits.in_session:
-            raise ToolFailure(
-                f"{limits.in_session} agents were started in this session, the most there may be "
-                "(agents.maxPerSession). Do the rest yourself."
-            )
-        clock = self._ports.clock.monotonic
-        life = Life(order, clock, self.report_file(order.id), stop=self.stop)
+        places, clock = self._counted(order.owner), self._ports.clock.monotonic
+        report = self.report_file(order.id)
+        life = Life(order, clock, report, stop=self.stop, places=places)
         self.lives[order.path] = life
         event = AgentStarted(
             child=order.path,
@@ -124,7 +127,7 @@ class Crew:
             isolation=order.isolation,
         )
         self._publish(event, order.owner)
-        self.roster.began(life)
+        self.roster.began(life, counts=places is self._places)
         self._ports.jobs(order.owner).all.adopt(life, order.owner, attended=attended)
         if attended:
             self._lend(order.owner)
@@ -132,6 +135,18 @@ class Crew:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return life
+
+    def _counted(self, owner: str) -> Places:
+        """Where one more agent of this owner counts. Raises ToolFailure."""
+        if self.apart is not None and self.apart.counts(owner):
+            return self.apart.places
+        most = self._ports.limits().in_session
+        if self.roster.runs >= most:
+            raise ToolFailure(
+                f"{most} agents were started in this session, the most there may be "
+                "(agents.maxPerSession). Do the rest yourself."
+            )
+        return self._places
 
     @property
     def limits(self) -> CrewLimits:
@@ -191,10 +206,10 @@ class Crew:
         wants = life.running and not life.blocked and life.phase != "waiting"
         if life.placed and not wants:
             life.placed = False
-            self._places.give()
+            life.places.give()
         elif wants and not life.placed:
             life.placed = True
-            self._places.take_back()
+            life.places.take_back()
 
     # its life
 
@@ -211,9 +226,9 @@ class Crew:
             await self._finished(life)
 
     async def _work(self, life: Life) -> End:
-        if not self._places.free:
+        if not life.places.free:
             self._tell(life)
-        await self._places.take()
+        await life.places.take()
         life.placed, life.phase = True, "running"
         try:
             await self._ports.kept(life.order.owner)
@@ -276,7 +291,7 @@ class Crew:
             self.roster.ended(life)
             if life.placed:
                 life.placed = False
-                self._places.give()
+                life.places.give()
             life.ended.set()
         try:
             life.left = (*life.left, *await jobs.stop_of(life.path))

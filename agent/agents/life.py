@@ -16,6 +16,7 @@ import msgspec
 from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.joined import Joined
 from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.agents.places import Places
 from gatewright.agent.agents.results import notice, told_end
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.record.events import (
@@ -89,6 +90,7 @@ class Life:
         report_file: Path,
         *,
         stop: Callable[[Life, str], None],
+        places: Places,
     ) -> None:
         self.order, self.id, self.path = order, order.id, order.path
         self.report_file = report_file  # of a report that is too long for a notice
@@ -107,6 +109,7 @@ class Life:
         self.refusals: deque[str] = deque(maxlen=REFUSALS)
         self.left: Sequence[str] = ()  # its own work that was stopped with it
         self.worktree = self.branch = self.diff = ""
+        self.places = places  # among which it has one while it works
         self.blocked = 0  # agents it started and waits for
         self.placed = False
         self.held = False  # its request waits for its turn at the server

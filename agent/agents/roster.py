@@ -58,9 +58,9 @@ class Roster:
         self._members: dict[str, Member] = {}
         self._meant: dict[tuple[str, str], str] = {}  # whom an agent means by a name
 
-    def began(self, life: Life) -> None:
+    def began(self, life: Life, *, counts: bool = True) -> None:
         order = life.order
-        self.runs += 1
+        self.runs += counts
         self._members[life.id] = Member(
             id=life.id,
             path=life.path,

@@ -39,6 +39,7 @@ from gatewright.tools.protocol import ToolFailure
 
 ONE = "Give one of script, name and scriptPath, or resumeFromRunId."
 SHOWN = 4_000
+STRICT = ("deny", "ask")
 NAMED = 10  # calls that run again
 
 
@@ -72,6 +73,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     allows: tuple[str, ...] = ()
 
     @property
+    def budget(self) -> BudgetAsked:
+        """What the call says, else what that said which began the run."""
+        if self.asked.budget is not None or self.file is None:
+            return self.asked.budget or BudgetAsked()
+        return BudgetAsked(self.file.budget_usd, self.file.budget_tokens)
+
+    @property
     def chosen(self) -> Chosen | None:
         return Chosen(self.past, self.asked.rerun) if self.past is not None else None
 
@@ -84,11 +92,13 @@ class Planning:
         saved: SavedBook | None,
         readable: Readable,
         places: Sequence[Path],
-        over: Collection[str] = (),
-        held: Callable[[Callable[[], str]], str] = lambda judging: judging(),
+        over: Collection[str],
+        held: Callable[[Callable[[], str]], str],
+        restricts: Callable[[Collection[str], Collection[str]], str],
     ) -> None:
         self._saved, self._readable, self._places, self._over = saved, readable, places, over
         self._held = held  # has a schema of somebody judge where that can be stopped
+        self._restricts = restricts  # the rule that denies one of these names, or asks about it
 
     def plan(self, asked: Asked, where: Where) -> Plan:
         """Raises ToolFailure: what is wrong, for the model."""
@@ -105,6 +115,12 @@ class Planning:
     def _planned(self, asked: Asked, where: Where) -> Plan:
         folder, file, past = self._before(asked)
         checked, source, allows = self._script(asked, where, folder, file)
+        if asked.name and file is not None and file.name != checked.meta.name:
+            raise GatewrightError(
+                f"The run {file.id} is one of {file.name}, and not of {asked.name}: resume it "
+                "without a name."
+            )
+        self._let(checked, ("deny",) if asked.name else STRICT)  # the gate knew what it says
         args = asked.args
         if args is UNSET and file is not None and file.has_args:
             args = file.args
@@ -179,8 +195,21 @@ class Planning:
         if name:
             saved = self.saved(name)
             assert self._saved is not None
-            return self._saved.script(saved)
-        return check(self._read(where.resolve(script_path), agreed=False))
+            checked = self._saved.script(saved)
+        else:
+            checked = check(self._read(where.resolve(script_path), agreed=False))
+        self._let(checked, STRICT)
+        return checked
+
+    def _let(self, checked: Checked, behaviors: Collection[str]) -> None:
+        """No rule is about a workflow that calls itself so. Raises GatewrightError."""
+        name = checked.meta.name
+        names = {name}
+        for each in self._saved.last().every if self._saved is not None else ():
+            if each.name == name:
+                names |= each.names
+        if rule := self._restricts(names, behaviors):
+            raise GatewrightError(f"{rule} is about {name}: it is not run.")
 
     def _read(self, path: Path, *, agreed: bool) -> str:
         try:
@@ -204,10 +233,9 @@ def args_problem(checked: Checked, args: Any | UnsetType) -> str:
     return shape.problem(msgspec.json.encode(value).decode())
 
 
-def run_file(plan: Plan, *, mode: str, model: str, session: str, usd: float | None) -> RunFile:
+def run_file(plan: Plan, *, mode: str, model: str, session: str) -> RunFile:
     meta, args = plan.checked.meta, plan.args
     given = args is not UNSET
-    tokens = plan.asked.budget.tokens if plan.asked.budget is not None else None
     return RunFile(
         id=plan.id,
         name=meta.name,
@@ -217,8 +245,8 @@ def run_file(plan: Plan, *, mode: str, model: str, session: str, usd: float | No
         has_args=given,
         mode=mode,
         model=model,
-        budget_usd=usd,
-        budget_tokens=tokens,
+        budget_usd=plan.budget.usd,
+        budget_tokens=plan.budget.tokens,
         session=session,
         began=time.time(),
         source=plan.source,

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts
+from gatewright.agent.agents.crew import Apart, Crew, CrewLimits, CrewPorts
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life
+from gatewright.agent.agents.places import Places
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agents.agent_session import AgentSession
 from gatewright.agent.extensions.host import Host
@@ -20,7 +21,6 @@ from gatewright.agent.extensions.workflows.shaped_answer import Answer
 from gatewright.agent.record.events import (
     AgentFinished,
     AgentProgressed,
-    AgentStarted,
     AnyEvent,
     AssistantMessage,
     Envelope,
@@ -145,11 +145,18 @@ class LifeWorker:
 class Workers:
     """The crew of all runs of a session."""
 
-    def __init__(self, host: Host, agents: AgentSession, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        host: Host,
+        agents: AgentSession,
+        loop: asyncio.AbstractEventLoop,
+        most: Callable[[], int],
+    ) -> None:
+        """`most` agents at once are started by agents of runs, besides those of the runs."""
         self._host, self._agents = host, agents
         self._hidden = SessionJobs(_untold, _nobody)
         self._of: dict[str, LifeWorker] = {}  # that live, by path
-        self.spawned: Callable[[str], object] = _nobody  # an agent of ours started one
+        self.counts: Callable[[str], object] = _nobody  # an agent of ours starts one: in its run
         ports = CrewPorts(
             journal=host.journal,
             clock=CLOCK,
@@ -165,6 +172,7 @@ class Workers:
         )
         self.crew = Crew(ports)
         agents.bounds.elsewhere = self._kind_of
+        agents.crew.apart = Apart(self._counts, Places(most))
         before = host.asks
 
         def asks(agent: str, waiting: bool) -> None:
@@ -209,10 +217,16 @@ class Workers:
         event = envelope.event
         if isinstance(event, BEGINS):
             worker.began.set()
-        if isinstance(event, AgentStarted):
-            worker.starts = True
-            self.spawned(worker.path)
         self.crew.saw(envelope)
+
+    def _counts(self, owner: str) -> bool:
+        """Whether an agent of a run, or one below it, starts another. Raises ToolFailure."""
+        above = "/".join(owner.split("/")[:2])
+        if (worker := self._of.get(above)) is None:
+            return False
+        self.counts(worker.path)
+        worker.starts = True
+        return True
 
     def _kind_of(self, path: str) -> AgentKind | None:
         worker = self._of.get(path)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -35,8 +35,9 @@ from gatewright.agent.workflows.runs.run_port import CallProblem
 from gatewright.agent.workflows.runs.scheduler import Scheduler
 from gatewright.agent.workflows.saved.saved_book import SavedBook
 from gatewright.agent.workflows.script.checked import Checked
-from gatewright.agent.workflows.tool_spec import agents_section
+from gatewright.agent.workflows.tool_spec import WORKFLOW, agents_section
 from gatewright.permissions import modes
+from gatewright.permissions.calls.ruling import restricting
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import ToolFailure
@@ -57,8 +58,8 @@ class WorkflowSession:
         if agents is None:
             raise GatewrightError("There are no agents in this session.")
         self._agents = agents.opened()
-        self.workers = Workers(host, self._agents, loop)
-        self.workers.spawned = self._spawned
+        self.workers = Workers(host, self._agents, loop, self._most)
+        self.workers.counts = self._counts
         agents.of_plans = self.workers
         self._scheduler = Scheduler(self._most, loop)
         self._aside: tempfile.TemporaryDirectory[str] | None = None
@@ -113,7 +114,6 @@ class WorkflowSession:
             mode=self._mode(),
             model=self._host.session.model,
             session=self._host.session.id,
-            usd=allowed.usd,
         )
         try:
             await asyncio.to_thread(write_run, folder, file, plan.checked.source)
@@ -176,7 +176,13 @@ class WorkflowSession:
     def _planning(self) -> Planning:
         saved = part_of(self._host.brought, SavedBook)
         over = [id for id, run in self.runs.runs.items() if not run.running]
-        return Planning(saved, self._host.briefing.readable, self.places(), over, self._held)
+        return Planning(
+            saved, self._host.briefing.readable, self.places(), over, self._held, self._restricts
+        )
+
+    def _restricts(self, names: Collection[str], behaviors: Collection[str]) -> str:
+        context = self._host.policy.context(self._where())
+        return restricting(WORKFLOW, names, context, behaviors)
 
     def _held(self, judging: Callable[[], str]) -> str:
         """A schema may judge for ever, and only the main thread can be stopped in that."""
@@ -214,14 +220,14 @@ class WorkflowSession:
 
     def _allowed(self, plan: Plan) -> Allowed:
         settings, meta = self._host.around.settings, plan.checked.meta
-        said, asked = settings.workflows, plan.asked.budget
-        usd = least(meta.budget_usd, asked.usd if asked is not None else None, said.max_budget_usd)
+        said, asked = settings.workflows, plan.budget
+        usd = least(meta.budget_usd, asked.usd, said.max_budget_usd)
         if usd is None and not self._host.policy.interactive:
             usd = said.print_budget_usd
         rest = None
         if settings.max_budget_usd is not None:
             rest = max(0.0, settings.max_budget_usd - self._host.session.spent.cost)
-        tokens = least(meta.budget_tokens, asked.tokens if asked is not None else None)
+        tokens = least(meta.budget_tokens, asked.tokens)
         agents = min(MOST_AGENTS, said.max_agents or MOST_AGENTS)
         whole = None if tokens is None else int(tokens)
         return Allowed(usd=least(usd, rest), tokens=whole, agents=agents)
@@ -252,11 +258,13 @@ class WorkflowSession:
     def saw(self, envelope: Envelope) -> None:
         self.workers.saw(envelope)
 
-    def _spawned(self, path: str) -> None:
-        """An agent of a run started one, which counts in the run."""
+    def _counts(self, path: str) -> None:
+        """An agent of a run starts one, which counts in the run. Raises ToolFailure."""
         for run in self.runs.runs.values():
             if any(call.worker is not None and call.worker.path == path for call in run.calls):
-                run.money.agents += 1
+                if not run.money.another_below(len(run.calls)):
+                    most = run.money.allowed.agents
+                    raise ToolFailure(f"A run has {most:,} agents at most. Do the rest yourself.")
                 return
 
     async def close(self) -> None:

@@ -19,6 +19,7 @@ from gatewright.tools.plain import StructTool
 from gatewright.tools.protocol import JsonObject, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.protocol import Run as Running
 
+UNNAMED = "a script"  # no saved workflow is called so
 KEPT = 32  # launches that were shown and not made yet
 TOLD = (
     "It runs in the background. Its end and result will come to you by itself: do not wait or ask "
@@ -60,11 +61,13 @@ class WorkflowTool(StructTool[Asked]):
         return super().read({key: value for key, value in raw.items() if value is not None})
 
     def access(self, input: Asked, where: Where) -> Access:
-        """A rule may name a saved one; a script that calls itself so is not meant by it."""
+        """A rule that allows a saved one means nothing that only calls itself so; whether one that
+        forbids it does is seen once the script is read: in `plan`."""
         reads: tuple[Path, ...] = ()
         if input.script_path and not self._launching.own_path(input.script_path, where):
             reads = (where.resolve(input.script_path),)
-        return Access(reads=reads, kind="workflow", subject=self._launching.called(input.name))
+        subject = self._launching.called(input.name) if input.name else UNNAMED
+        return Access(reads=reads, kind="workflow", subject=subject)
 
     def title(self, input: Asked, where: Where) -> tuple[str, str]:
         del where

@@ -48,12 +48,22 @@ class Money:
         self.allowed = allowed
         self._name, self._live, self._tell = name, live, tell
         self.usage, self.cost = Usage(), 0.0  # of those that ended
-        self.agents = 0
+        self.agents = 0  # that began, with those of its agents
+        self.below = 0  # the latter alone
         self._nearly = self._spent = self._much = False
 
     def paid(self, usage: Usage, cost: float) -> None:
         self.usage = self.usage.plus(usage)
         self.cost += cost
+
+    def another_below(self, calls: int) -> bool:
+        """One of its agents starts another: whether it may, beside so many calls."""
+        if calls + self.below >= self.allowed.agents:
+            return False
+        self.below += 1
+        self.agents += 1
+        self.looked()
+        return True
 
     @property
     def spent(self) -> tuple[int, float]:

@@ -206,7 +206,7 @@ class Run:
     def _admit(self, call: Call) -> None:
         """Raises CallProblem."""
         most = self.money.allowed.agents
-        if call.index > most:
+        if call.index + self.money.below > most:
             raise CallProblem("agents", f"A run makes {most:,} calls of agent() at most.")
         call.about = self.ports.agents.about(call.called.options)
 

@@ -49,6 +49,12 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     def qualified(self) -> str:
         return f"{self.plugin}:{self.name}" if self.plugin else f"{self.source}:{self.name}"
 
+    @property
+    def names(self) -> frozenset[str]:
+        """All that may mean it."""
+        short = (self.name, self.qualified)
+        return frozenset((self.called, *short, *(f"{KIND}:{each}" for each in short)))
+
 
 class Shelf(msgspec.Struct, frozen=True):
     """What was found at one moment, in the order in which a name counts."""
