@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decide import ask_rule, deny_rule, trusted_allow
-from gatewright.permissions.gate import Gate
-from gatewright.permissions.inquiry import inquiries
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.request import GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.sandbox.port import Opening
-from gatewright.permissions.standing_in import in_their_place
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.calls import Prepared
 from gatewright.tools.executor import RawExecutor
@@ -29,6 +26,9 @@ from gatewright.tools.protocol import (
     ToolSource,
 )
 
+if TYPE_CHECKING:
+    from gatewright.permissions.gate import Gate
+
 PUT_OFF = ToolResult(ok=False, summary=NOT_RUN, waits=True)
 
 __all__ = ["GatePorts", "gated"]
@@ -41,7 +41,13 @@ class GatedExecutor:
         self._raw = raw
         self._policy = policy
         self._ports = ports
-        self._gate = Gate(policy, ports)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        """Loaded with the first call: an answer in words needs nobody to judge it."""
+        from gatewright.permissions.gate import Gate  # noqa: PLC0415  lazy: 6 ms
+
+        return Gate(self._policy, self._ports)
 
     async def prepare(self, call: ToolCall, where: Where) -> Prepared:
         """The facts as they count with what the sandbox can do here."""
@@ -86,6 +92,8 @@ class GatedExecutor:
         if not isinstance(outcome, Passed):
             return _besides(_not_run(outcome), request)
         if request.answered and request.heard is not None:
+            from gatewright.permissions.standing_in import in_their_place  # noqa: PLC0415  with the gate
+
             ctx = ctx.asking(in_their_place(request.heard.input or {}, ctx.ask))
         result = await self._passed(request, outcome.opening, ctx)
         return _besides(result, request)
@@ -187,6 +195,9 @@ def searchable(policy: Policy, where: Where) -> Callable[[], Callable[[str], boo
 
 
 def _shown(context: Context) -> Callable[[str], bool]:
+    from gatewright.permissions.decide import ask_rule, deny_rule, trusted_allow  # noqa: PLC0415
+    from gatewright.permissions.inquiry import inquiries  # noqa: PLC0415  loaded with the gate
+
     rules = context.rules
     denied = context.patterns.group(rules.deny_reads)
     closed = context.patterns.group(rules.closed_reads)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from gatewright.agent.commands.outcome import Outcome, Problem
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import Job
 
 BUILT_IN = "built-in"
 # What a command is, the first word on a name first; whatever else there is comes before these.
@@ -70,6 +71,38 @@ class InUse(Protocol):
     def name(self) -> str: ...
     @property
     def effort(self) -> str: ...
+
+
+class ListedJobs(Protocol):
+    """The background work of a session."""
+
+    def rows(self) -> Sequence[TaskRow]: ...
+    def known(self, id: str) -> Job:
+        """Raises GatewrightError where there is none."""
+        ...
+
+    async def stop(self, id: str) -> str: ...
+
+
+class TaskRow(msgspec.Struct, frozen=True):
+    """A job at one moment: how it stands, how long it runs or ran, the last line it printed.
+
+    Of an agent also what it used, and its path.
+    """
+
+    id: str
+    title: str
+    status: str
+    running: bool
+    seconds: float
+    last: str
+    kind: str = "shell"
+    tokens: int = 0
+    cost: float = 0.0
+    agent: str = ""
+
+
+Resume: TypeAlias = Callable[[str], Awaitable[Outcome]]  # an agent, by its path
 
 
 class Front(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol, TypeAlias
-
-import msgspec
 
 from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import Command, CommandContext, ListedJobs, Resume, TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Output, Table, Text
-from gatewright.tools.protocol import Job
 
 WIDTH = 60
 SHOWN = 20
@@ -22,38 +18,6 @@ NAMED = 8  # of those that were stopped at once
 COLUMNS = ("Type", "State", "For", "Tokens", "$", "Task", "Last line")
 NOTHING = "Nothing runs in the background."
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
-
-
-class ListedJobs(Protocol):
-    """The background work of a session."""
-
-    def rows(self) -> Sequence[TaskRow]: ...
-    def known(self, id: str) -> Job:
-        """Raises GatewrightError where there is none."""
-        ...
-
-    async def stop(self, id: str) -> str: ...
-
-
-class TaskRow(msgspec.Struct, frozen=True):
-    """A job at one moment: how it stands, how long it runs or ran, the last line it printed.
-
-    Of an agent also what it used, and its path.
-    """
-
-    id: str
-    title: str
-    status: str
-    running: bool
-    seconds: float
-    last: str
-    kind: str = "shell"
-    tokens: int = 0
-    cost: float = 0.0
-    agent: str = ""
-
-
-Resume: TypeAlias = Callable[[str], Awaitable[Outcome]]  # an agent, by its path
 
 
 def task_commands(jobs: ListedJobs, resume: Resume) -> tuple[Command, ...]:

@@ -9,16 +9,16 @@ from pathlib import Path
 from gatewright.agent.context.readable import Readable, Verdict
 from gatewright.permissions.decision import Allow, Deny
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.readable import read_decision
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, ToolFailure
-from gatewright.tools.system.processes import spawn
 
 
 def readable_by(policy: Policy, where: Callable[[], Where]) -> Readable:
     """Judges by the rules as they are at that moment."""
 
     def judge(path: Path, real: Path) -> Verdict:
+        from gatewright.permissions.readable import read_decision  # noqa: PLC0415  lazy: 3 ms
+
         decision = read_decision(policy, where(), path, real)
         reason = decision.reason
         why = f"{reason.rule} in the {reason.source} rules" if reason.rule else reason.text
@@ -36,6 +36,7 @@ def pictures() -> Callable[[bytes, Path], Content | None]:
     def picture(data: bytes, path: Path) -> Content | None:
         from gatewright.tools.documents import child_process as documents  # noqa: PLC0415  lazy: 3 ms
         from gatewright.tools.documents.picture import image_type  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.tools.system.processes import spawn  # noqa: PLC0415  lazy: 1 ms
 
         if not image_type(data[:16]):
             return None

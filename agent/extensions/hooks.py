@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.hook_listing import hook_commands
+from gatewright.agent.commands.registry import Command
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
@@ -106,8 +106,14 @@ async def plug_hooks(host: Host) -> Contribution:
     if (own := host.client.hooks) is not None:
         hooks.attend(own.given, own.run)
     host.live.listen(hooks.changed)
+
+    def commands() -> Sequence[Command]:
+        from gatewright.agent.commands.hook_listing import hook_commands  # noqa: PLC0415  lazy: 1 ms
+
+        return hook_commands(hooks)
+
     return Contribution(
-        commands=(lambda: hook_commands(hooks),),
+        commands=(commands,),
         folds=(hooks.saw,),
         parts=(hooks,),
         problems=problems,

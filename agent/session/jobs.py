@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from gatewright.agent.commands.tasks import TaskRow
+from gatewright.agent.commands.registry import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import TasksChanged
 from gatewright.tools.abilities import Paid, Reporting, Spending

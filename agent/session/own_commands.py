@@ -1,9 +1,11 @@
-"""The built-in commands of a session, made where their state is; what it lacks has no commands."""
+"""The built-in commands of a session, made where their state is; what it lacks has no commands.
+
+Loaded when somebody asks for the list: twenty modules that a printed answer does without.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gatewright.agent.commands.bug import bug_commands
 from gatewright.agent.commands.config import mode_commands, rule_commands
@@ -14,47 +16,24 @@ from gatewright.agent.commands.importing import import_commands
 from gatewright.agent.commands.memory import memory_commands
 from gatewright.agent.commands.models import model_commands
 from gatewright.agent.commands.plan import plan_commands
-from gatewright.agent.commands.registry import Command, Commands, InUse, always
+from gatewright.agent.commands.registry import Command, Commands
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.session import session_commands
 from gatewright.agent.commands.session_switch import Left, switch_commands
 from gatewright.agent.commands.settings import setting_commands
 from gatewright.agent.commands.setup import setup_commands
 from gatewright.agent.commands.statusline import statusline_commands
-from gatewright.agent.commands.tasks import ListedJobs, Resume, task_commands
+from gatewright.agent.commands.tasks import task_commands
 from gatewright.agent.context.instruction_files import MemoryBook
-from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.models.choices import ModelBook
-from gatewright.agent.session.frame import Frame
-from gatewright.agent.session.history_actions import Past
+from gatewright.agent.session.start.known_commands import State, opting_in
 from gatewright.agent.session.status.status_rows import status_rows
 from gatewright.agent.settings.overview import SettingsBook
-from gatewright.agent.workflows.opting_in import OptIn
 
 
-class State(NamedTuple):
-    """Where the state of a session is that its own commands are about."""
-
-    frame: Frame
-    brought: Sequence[Contribution]
-    past: Past
-    in_use: InUse
-    jobs: ListedJobs
-    resume: Resume
-
-    def part(self, kind: type[Part]) -> Part | None:
-        return part_of(self.brought, kind)
-
-
-def known_commands(state: State) -> Commands:
-    """What the session itself can do, then what it was brought."""
-    known = Commands()
-    own = (*help_commands(known), *_of_books(state), *_of_session(state), *exit_commands())
-    known.add(always(*own))
-    for each in state.brought:
-        for source in each.commands:
-            known.add(source)
-    return known
+def own_commands(state: State, known: Commands) -> Sequence[Command]:
+    """What the session itself can do."""
+    return (*help_commands(known), *_of_books(state), *_of_session(state), *exit_commands())
 
 
 def _of_books(state: State) -> Sequence[Command]:
@@ -73,12 +52,6 @@ def _of_books(state: State) -> Sequence[Command]:
         found += import_commands(settings)
         found += statusline_commands(settings)
     return found
-
-
-def opting_in(state: State) -> OptIn | None:
-    """In to whatever workflows the model begins, where there are any."""
-    opting = state.part(OptIn)
-    return opting if opting is not None and opting.there else None
 
 
 def _of_session(state: State) -> Sequence[Command]:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatewright.agent.commands.memory import remember
 from gatewright.agent.commands.outcome import (
     Change,
     Outcome,
-    Problem,
     Quit,
     Scope,
     SetModel,
@@ -21,7 +19,6 @@ from gatewright.agent.commands.outcome import (
     Switch,
 )
 from gatewright.agent.commands.registry import LINES, Front, Mention
-from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import SessionError
@@ -42,8 +39,14 @@ from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
-from gatewright.agent.session.own_commands import State, known_commands, opting_in
 from gatewright.agent.session.scopes import Scopes
+from gatewright.agent.session.start.known_commands import (
+    State,
+    keep_line,
+    keep_setting,
+    known_commands,
+    opting_in,
+)
 from gatewright.agent.session.status.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.turn.tool_calls import run_batch
@@ -56,8 +59,6 @@ if TYPE_CHECKING:
     from gatewright.agent.session.session_moments import SessionMoments
 
 CLOSE_LIMIT = 5.0
-NO_SETTINGS = "This session knows no settings."
-NO_MEMORY = "This session reads no instruction files."
 
 
 class Session:
@@ -242,8 +243,7 @@ class Session:
 
     async def keep_setting(self, key: str, value: str) -> Outcome:
         """Keep a setting in the person's own file; a `Problem` where that cannot be."""
-        book = self.part(SettingsBook)
-        return await kept(book, key, value) if book is not None else Problem.of(NO_SETTINGS)
+        return await keep_setting(self.part(SettingsBook), key, value)
 
     async def set_model(self, name: str) -> Outcome:
         """Use this model from the next turn on; a `Problem` where that cannot be."""
@@ -284,8 +284,7 @@ class Session:
 
     async def remember(self, line: str) -> Outcome:
         """Keep a line in the project's instruction file."""
-        book = self.part(MemoryBook)
-        return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
+        return await keep_line(self.part(MemoryBook), line)
 
     async def mentions(self, begun: str) -> Sequence[Mention]:
         return await mentioned(self._brought, begun)

@@ -10,7 +10,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,8 +71,7 @@ def _spelled_out(names: tuple[Named, ...]) -> Opening:
     return Opening(writes={one.path: None for one in names if one.exact and one.use != "read"})
 
 
-@dataclass(slots=True)
-class CommandSandbox:
+class CommandSandbox(msgspec.Struct, eq=False):
     """The session's sandbox, as the gate knows it. Nothing of that raises."""
 
     base: Base
@@ -88,11 +87,11 @@ class CommandSandbox:
     _limits: Limits | None = None  # the last that were valid
     _wrong: tuple[str, ...] = ()  # what was said of those that are not
     temp: Path | None = None  # the session's own, made with the first command
-    _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _trying: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     _asker: Asker | None = None
-    _running: list[Call] = field(default_factory=list[Call])
+    _running: list[Call] = msgspec.field(default_factory=list[Call])
     _off: str = ""
-    _untold: list[str] = field(default_factory=list[str])  # for the model, with the next result
+    _untold: list[str] = msgspec.field(default_factory=list[str])  # for the model, next time
 
     # --- the port ---
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gatewright.agent.commands.tasks import TaskRow
+from gatewright.agent.commands.registry import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import TasksChanged
 from gatewright.agent.session.jobs import KEPT, SessionJobs

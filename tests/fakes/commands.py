@@ -22,6 +22,7 @@ from gatewright.agent.commands.registry import (
     CommandContext,
     Commands,
     Front,
+    ListedJobs,
     Modes,
     RuleBook,
     always,
@@ -32,7 +33,7 @@ from gatewright.agent.commands.session_switch import Left, switch_commands
 from gatewright.agent.commands.settings import setting_commands
 from gatewright.agent.commands.setup import setup_commands
 from gatewright.agent.commands.statusline import statusline_commands
-from gatewright.agent.commands.tasks import ListedJobs, task_commands
+from gatewright.agent.commands.tasks import task_commands
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.session.history_actions import Past

@@ -21,7 +21,7 @@ from gatewright.agent.commands.outcome import (
     Say,
     Secret,
 )
-from gatewright.agent.commands.tasks import TaskRow
+from gatewright.agent.commands.registry import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.workflows.runs.views import RunView
 from gatewright.tools.blocks import Block

@@ -25,7 +25,8 @@ from gatewright.agent.commands.outcome import (
     Secret,
 )
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, WorkflowsPanel
-from gatewright.agent.commands.tasks import TaskRow, listing
+from gatewright.agent.commands.registry import TaskRow
+from gatewright.agent.commands.tasks import listing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.choices import KeyPlace
 from gatewright.agent.record.events import Asked, ToolFinished

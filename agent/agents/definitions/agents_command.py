@@ -19,8 +19,8 @@ from gatewright.agent.commands.outcome import (
     Say,
     Submit,
 )
-from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.commands.tasks import TaskRow, elapsed
+from gatewright.agent.commands.registry import Command, CommandContext, TaskRow
+from gatewright.agent.commands.tasks import elapsed
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
 from gatewright.agent.agents.kind import AgentKind
-from gatewright.agent.commands.tasks import TaskRow
+from gatewright.agent.commands.registry import Command, TaskRow
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.extensions.agent_types.brings import AgentBrings
 from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
@@ -94,9 +93,15 @@ async def plug_types(host: Host) -> Contribution:
     if host.kind is not None:  # its servers are among the session's
         await types.brings.begin(MAIN, replace(host.kind, inline_servers={}))
         remembered = types.brings.prompt(host.kind)
+
+    def commands() -> Sequence[Command]:
+        from gatewright.agent.agents.definitions.agents_command import agent_commands  # noqa: PLC0415  lazy: 2 ms
+
+        return agent_commands(types)
+
     return Contribution(
         sources=(types.brings,),
-        commands=(lambda: agent_commands(types),),
+        commands=(commands,),
         announcements=(types.words,),
         folds=(of_main(types.saw),),
         prompt=(lambda: remembered,) if remembered else (),

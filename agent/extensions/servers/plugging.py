@@ -12,7 +12,6 @@ from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
-from gatewright.agent.servers.server_command import ServerRow, ToolRow, server_commands
 from gatewright.agent.servers.written import alone, any_written, seen
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN, Where
@@ -20,6 +19,7 @@ from gatewright.tools.protocol import Content, JsonObject, Tool, ToolResult, Too
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.servers.mcp_session import Carry, McpSession
+    from gatewright.agent.servers.server_command import ServerRow, ToolRow
     from gatewright.mcp.definitions import Source
     from gatewright.mcp.servers import Servers
 
@@ -194,9 +194,15 @@ async def plug_servers(host: Host) -> Contribution:
     if servers.session is not None:
         servers.session.begin()
     host.live.listen(servers.changed)
+
+    def commands() -> Sequence[Command]:
+        from gatewright.agent.servers.server_command import server_commands  # noqa: PLC0415  lazy: 2 ms
+
+        return server_commands(servers)
+
     return Contribution(
         sources=(servers,),
-        commands=(lambda: server_commands(servers), servers.prompts),
+        commands=(commands, servers.prompts),
         announcements=(servers.words,),
         brings=(servers.first,),
         claims=servers.claims,

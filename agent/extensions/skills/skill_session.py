@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from gatewright.agent.commands.registry import Looking
+from gatewright.agent.commands.registry import Command, Handler, Looking
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.skills.invoked import Invoked
@@ -20,8 +20,6 @@ from gatewright.agent.extensions.skills.session_skills import (
     uses_of,
 )
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
-from gatewright.agent.extensions.skills.skills_command import More, skills_commands
-from gatewright.agent.plugins.panel.market_search import in_markets
 from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import AnyEvent, Compacted, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
@@ -48,7 +46,7 @@ class SessionSkills:
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
         self.commands = SkillCommands(host, self.invoker)
         self.lessons = Lessons(host, self.book)
-        self.verbs: Mapping[str, More] = {
+        self.verbs: Mapping[str, Handler] = {
             "learn": self.lessons.learn,
             "drafts": self.lessons.drafts,
         }
@@ -82,6 +80,8 @@ class SessionSkills:
 
     def elsewhere(self, words: str) -> Sequence[Block]:
         """Plugins of the marketplaces that were added, as they said last."""
+        from gatewright.agent.plugins.panel.market_search import in_markets  # noqa: PLC0415  lazy
+
         around = self._host.around
         return in_markets(around.places.home, around.own_env, around.settings, words)
 
@@ -133,10 +133,15 @@ async def plug_skills(host: Host) -> Contribution:
             for each in skills.invoked.carried():
                 host.publish(each)
 
+    def commands() -> Sequence[Command]:
+        from gatewright.agent.extensions.skills.skills_command import skills_commands  # noqa: PLC0415  lazy: 2 ms
+
+        return skills_commands(skills)
+
     return Contribution(
         sources=(source, skills.telling),
         commands=(
-            lambda: skills_commands(skills),
+            commands,
             Looking(skills.commands.now, skills.look_aside),
         ),
         prompt=(skills.telling.section,),

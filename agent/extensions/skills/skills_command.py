@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
 from gatewright.agent.commands.outcome import Act, Choice, Form, Listing, Outcome, Problem, Say
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import Command, CommandContext, Handler
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.skills.skill_rows import (
     SkillRow,
@@ -43,7 +43,6 @@ SAID = {
 WIDTH = 60
 FOUND = 30
 COLUMNS = ("From", "State", "Listed", "Text", "Uses", "Skill", "For")
-More = Callable[[CommandContext], Awaitable[Outcome]]
 
 
 class SkillShelf(Protocol):
@@ -58,7 +57,7 @@ class SkillShelf(Protocol):
     @property
     def settings(self) -> SettingsBook | None: ...
     @property
-    def verbs(self) -> Mapping[str, More]: ...
+    def verbs(self) -> Mapping[str, Handler]: ...
     def elsewhere(self, words: str) -> Sequence[Block]: ...
     def changed(self) -> None:
         """There may be other commands now."""

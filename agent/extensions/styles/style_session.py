@@ -9,6 +9,7 @@ import asyncio
 import difflib
 from collections.abc import Sequence
 
+from gatewright.agent.commands.registry import Command
 from gatewright.agent.context.prompt.output_style import (
     BUILT_IN,
     DEFAULT,
@@ -20,7 +21,6 @@ from gatewright.agent.extensions.agent_types.session_kinds import ground_of
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
-from gatewright.agent.extensions.styles.style_command import style_commands
 from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
@@ -91,9 +91,15 @@ async def plug_styles(host: Host) -> Contribution:
     problem = ""
     if styles.chosen.casefold() not in BUILT_IN:
         problem = await asyncio.to_thread(styles.problem)
-    settings = part_of(host.brought, SettingsBook)
+
+    def commands() -> Sequence[Command]:
+        from gatewright.agent.extensions.styles.style_command import style_commands  # noqa: PLC0415  lazy: 1 ms
+
+        settings = part_of(host.brought, SettingsBook)
+        return style_commands(styles, settings) if settings is not None else ()
+
     return Contribution(
-        commands=(lambda: style_commands(styles, settings),) if settings is not None else (),
+        commands=(commands,),
         folds=(of_main(styles.saw),),
         parts=(styles,),
         problems=(f"{problem} The default one is used.",) if problem else (),

@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -24,8 +23,7 @@ RECEIPTS = "sandbox"  # below our own state
 _MOST = 64 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class Receipt:
+class Receipt(msgspec.Struct, eq=False):
     """Our own; `place` None: there is nowhere to keep one."""
 
     place: Path | None
@@ -100,12 +98,11 @@ class _Going(msgspec.Struct, frozen=True):
         )
 
 
-@dataclass(slots=True)
-class Elsewhere:
+class Elsewhere(msgspec.Struct, eq=False):
     """What commands of other sessions may be writing: their receipts say where they run."""
 
     state: Path
-    _known: dict[str, tuple[tuple[int, int, int], _Going]] = field(
+    _known: dict[str, tuple[tuple[int, int, int], _Going]] = msgspec.field(
         default_factory=dict[str, "tuple[tuple[int, int, int], _Going]"]
     )
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, Opening
-from gatewright.permissions.sandbox.profile import Wider
-from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.protocol import SpawnRequest, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -36,6 +34,8 @@ class Call:
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
+        from gatewright.permissions.sandbox.profile import Wider  # noqa: PLC0415  loaded with the box
+
         wider = Wider(tree=self.within)
         return self._box.confine(request, self._tell, self._opening, self._command, wider=wider)
 
@@ -45,6 +45,8 @@ class Call:
             self._told.append(text)
 
     def explained(self, result: ToolResult) -> ToolResult:
+        from gatewright.permissions.sandbox.violations import likely, note  # noqa: PLC0415  with the box
+
         code = result.data.get("exitCode")
         output = str(result.data.get("stdout", ""))
         notes = self._told
