@@ -113,6 +113,7 @@ class RemoteTool(msgspec.Struct, frozen=True):
 
 Kind: TypeAlias = Literal["", "skill", "command", "workflow"]
 Looks: TypeAlias = Literal["", "file", "pattern"]  # what a call only looks at, or for
+Does: TypeAlias = Literal["", "read", "search", "edit", "execute", "fetch", "think", "other"]
 Family: TypeAlias = Literal[
     "read", "edit", "shell", "web", "search", "mcp", "agent", "skill", "slash", "human", "free",
     "workflow", "other",
@@ -152,6 +153,20 @@ class Access(msgspec.Struct, frozen=True):
     unattended: bool = False  # it starts work that goes on where nobody looks
     by: str = ""  # whose doing it is besides the model's: a skill and its file, for people
     typed: bool = False  # a skill that the person typed, or a command of one
+
+    def does(self, looks: Looks = "") -> Does:
+        """What kind of call it is, in a word; empty where it says nothing of itself."""
+        if self.runs is not None:
+            return "execute"
+        if self.writes:
+            return "edit"
+        if self.urls:
+            return "fetch"
+        if looks or self.reads:
+            return "search" if looks == "pattern" else "read"
+        if self.effects & (Effect.FREE | Effect.HUMAN):
+            return "think"
+        return "other" if self.effects or self.remote is not None or self.kind else ""
 
     def concurrent(self) -> bool:
         """Whether the call may run beside other concurrent calls of the same turn."""

@@ -18,6 +18,7 @@ from gatewright.agent.launch.exits import Exit
 from gatewright.agent.subcommands.names import module_of
 
 if TYPE_CHECKING:  # most sub-commands begin no session
+    from gatewright.agent.client.brought import Brought
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
 
@@ -25,15 +26,16 @@ Command = TyperCommand | TyperGroup
 
 
 class Starting(NamedTuple):
-    """What a sub-command is lent that begins a session: opening it, and leaving the process."""
+    """What a sub-command is lent that begins sessions: opening one, leaving the process."""
 
     opener: Opener
     leave: Callable[[int], int]
+    load: Callable[[], Awaitable[None]]  # what opening a session needs, before one is wanted
 
 
 class Opener(Protocol):
     def __call__(
-        self, options: LaunchOptions, *, interactive: bool
+        self, options: LaunchOptions, *, interactive: bool, client: Brought | None = None
     ) -> Callable[[], Awaitable[Session]]: ...
 
 

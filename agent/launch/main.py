@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from gatewright.agent.client.brought import Brought
     from gatewright.agent.commands.outcome import Choice, Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
@@ -83,7 +84,7 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
                 run_subcommand,
             )
 
-            return run_subcommand(arguments, Starting(opener, leave))
+            return run_subcommand(arguments, Starting(opener, leave, load))
         if arguments and (told := elsewhere(arguments[0])):
             raise Conflict(told)
         if arguments and (near := mistyped(arguments[0])):
@@ -224,25 +225,33 @@ def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:
     return open_
 
 
-def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
-    """How a front end gets its session, once its own loop runs."""
+def opener(
+    options: LaunchOptions, *, interactive: bool, client: Brought | None = None
+) -> Callable[[], Awaitable[Session]]:
+    """How a front end gets its session, once its own loop runs; what it brings to it."""
 
     async def open_() -> Session:
         import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
 
-        if interactive:  # in a thread: the first keys are on the screen 80 ms sooner
-            from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
-            from importlib import import_module  # noqa: PLC0415  lazy: 1 ms
-
-            await to_thread(import_module, "gatewright.agent.build")
+        if interactive:
+            await load()
         from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
 
-        session = await open_session(options, os.environ, interactive=interactive)
+        brings = {} if client is None else {"client": client}
+        session = await open_session(options, os.environ, interactive=interactive, **brings)
         if options.name:
             session.past.rename(options.name)
         return session
 
     return open_
+
+
+async def load() -> None:
+    """Bring the core in, in a thread: the first keys are on the screen 80 ms sooner."""
+    from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+    from importlib import import_module  # noqa: PLC0415  lazy: 1 ms
+
+    await to_thread(import_module, "gatewright.agent.build")
 
 
 def dump(options: LaunchOptions) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from gatewright.agent.record.event_base import Event
-from gatewright.tools.access import Looks
+from gatewright.tools.access import Does, Looks
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.judgement import Judgement
@@ -20,6 +20,8 @@ class ToolStarted(Event, frozen=True, tag="tool_started"):
     target: str
     view: tuple[Block, ...] = ()
     looks: Looks = ""
+    does: Does = ""  # what kind of call it is, by its facts
+    paths: tuple[str, ...] = ()  # the first that it changes, else reads
 
 
 class ToolProgressed(Event, frozen=True, tag="tool_progressed"):

@@ -83,6 +83,8 @@ class TurnEnded(Event, frozen=True, tag="turn_ended"):
     ms: int = 0
     api_ms: int = 0
     waits: CallPart | None = None
+    model_stop: str = ""  # the model's own reason, where that ended it: length, refusal
+    retry_after: float | None = None  # seconds that the server wants to be left alone
 
 
 class TextDelta(Event, frozen=True, tag="text_delta"):

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.settings.groups.acp_settings import Acp
 from gatewright.agent.settings.groups.auto_settings import AutoMode
 from gatewright.agent.settings.groups.sandbox_settings import Sandbox
 from gatewright.agent.settings.groups.skill_settings import Show, Skills
 from gatewright.agent.settings.groups.workflow_settings import Workflows
 from gatewright.agent.settings.traits import (
     NOT_PROJECT,
+    OWN_FILES,
     Section,
     Source,
     chosen,
@@ -289,6 +291,7 @@ class Settings(Section, frozen=True):
     agent: Annotated[str, chosen("The type of agent that the session itself is.")] = ""
     agents: Annotated[Agents, group("Agents that work for the session.")] = Agents()
     workflows: Annotated[Workflows, group("Scripts that run many agents.")] = Workflows()
+    acp: Annotated[Acp, group("Editors that the agent works in.", scopes=OWN_FILES)] = Acp()
     disable_workflows: Annotated[
         bool, setting("Offer no workflows.", "tightest", order=(True, False))
     ] = False

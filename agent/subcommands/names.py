@@ -17,6 +17,7 @@ SUBCOMMANDS: dict[str, str] = {
     "skills": "List, show, check and write skills",
     "workflows": "List, show, check and run workflows; runs: list, resume, export",
     "hooks": "List, check and try hooks",
+    "acp": "Work inside an editor, which speaks the Agent Client Protocol with it",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
     "plugin": "Install, update, list, switch, check and write plugins; marketplaces",
     "auto-mode": "What auto mode judges by; try and measure a judge",
@@ -26,6 +27,7 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 _MODULES: dict[str, str] = {
+    "acp": "editing.acp",
     "import": "import_",
     "auto-mode": "auto_mode.auto_group",
     "plugin": "plugins.plugin",
@@ -44,7 +46,6 @@ ELSEWHERE: dict[str, str] = {
     "resume": "agent --resume goes on with a session, agent sessions list lists them.",
     "exec": 'agent -p "PROMPT" answers and exits.',
     "serve": "agent mcp serve offers its tools to MCP clients.",
-    "acp": "There is no server for editors in this version.",
 }
 
 

@@ -60,6 +60,7 @@ LACK = (
 HOUR, DAY = 3600, 86_400
 SENSIBLE = 30 * DAY  # seconds: nobody tries again then
 DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
+OUTPUT_LIMIT = "The answer kept reaching the model's output limit."
 
 
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +98,8 @@ class End(msgspec.Struct, frozen=True):
     stop: Stop
     message: str = ""
     waits: CallPart | None = None  # a call that the next turn begins with
+    model_stop: str = ""
+    retry_after: float | None = None
 
 
 async def run_turn(ports: Ports, talk: Conversation) -> Stop:
@@ -108,7 +111,8 @@ async def run_turn(ports: Ports, talk: Conversation) -> Stop:
         end = await turn.run()
         await ports.answers.barrier()  # what the disk refuses is told before the turn ends
     except ProviderError as error:
-        end, failure = End(_stop_for(error), _told(error)), error.kind
+        end = End(_stop_for(error), _told(error), retry_after=error.retry_after)
+        failure = error.kind
     except asyncio.CancelledError:
         stop = Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING
         end = End(stop, "Interrupted.")
@@ -189,6 +193,8 @@ class _Turn:
                 ms=round((self._clock.monotonic() - self._started) * 1000),
                 api_ms=round(answers.seconds * 1000),
                 waits=end.waits,
+                model_stop=end.model_stop,
+                retry_after=end.retry_after,
             )
         )
 
@@ -205,7 +211,7 @@ class _Turn:
     async def _without_calls(self, before: Round, message: Assembly) -> Round | End:
         if message.reason is StopReason.LENGTH:
             if before.resumes >= RESUMES:
-                return End(Stop.MODEL_ERROR, "The answer kept reaching the model's output limit.")
+                return End(Stop.MODEL_ERROR, OUTPUT_LIMIT, model_stop=message.reason)
             self._tell_model(RESUME_NOTE)
             return Round(Continue.OUTPUT_LIMIT_RESUME, resumes=before.resumes + 1)
         written = self._written_call(message)
@@ -220,7 +226,8 @@ class _Turn:
             lack = self._answers.model.lack or LACK
             return End(Stop.MALFORMED_TOOL_USE, WRITTEN_END.format(tool=written, lack=lack))
         if message.reason is StopReason.REFUSAL:
-            return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
+            declined = message.detail or "The model declined to answer."
+            return End(Stop.MODEL_ERROR, declined, model_stop=message.reason)
         return await self._would_end(before, message)
 
     async def _would_end(self, before: Round, message: Assembly) -> Round | End:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gatewright.tools.moments import Moments
 
 SIDE_BY_SIDE = 8
+PATHS = 5  # that are told of a call
 SAME = TextContent("\nThis call was made just before, with exactly this result.")
 UNREADABLE = "The arguments of this call were not a JSON object, so it was not run."
 STOPPED_BESIDE = "Not run: a hook ended the turn."
@@ -210,6 +211,8 @@ class _Batch:
                 target=facts.target,
                 view=facts.view,
                 looks=facts.looks,
+                does=facts.access.does(facts.looks),
+                paths=tuple(map(str, (facts.access.writes or facts.access.reads)[:PATHS])),
             )
         )
         self._began[call.id] = ports.clock.monotonic()

@@ -30,6 +30,7 @@ OWN: dict[str, str] = {
     "agent/context/prompt/approvals.py": "our own state",
     "agent/context/prompt/output_style.py": "texts of ours",
     "agent/context/prompt/environment.py": "the name of git's branch",
+    "agent/frontends/acp/": "shows the person the files of a change, and keeps their own log",
     "agent/launch/bug_report.py": "our own log, for the person",
     "agent/launch/defect_log.py": "our own log",
     "agent/launch/log.py": "our own log",

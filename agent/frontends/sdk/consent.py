@@ -164,7 +164,7 @@ def elicitation(ask: Ask) -> Json:
     """A question of a server; its fields as the schema of what is to be answered."""
     schema = {
         "type": "object",
-        "properties": {field.name: _schema(field) for field in ask.fields},
+        "properties": {field.name: field_schema(field) for field in ask.fields},
         "required": [field.name for field in ask.fields if field.required],
     }
     body: Json = {
@@ -177,7 +177,7 @@ def elicitation(ask: Ask) -> Json:
     return {**body, "mode": "form", "requested_schema": schema}
 
 
-def _schema(field: Field) -> Json:
+def field_schema(field: Field) -> Json:
     about = {"title": field.label, "description": field.help, "default": field.default}
     found: dict[str, Any] = {name: each for name, each in about.items() if each not in (None, "")}
     for name, value in zip(_LIMITS.get(field.type, ()), (field.least, field.most), strict=False):

@@ -1,0 +1,260 @@
+"""Version 1 of the Agent Client Protocol over one connection: its methods and its sessions.
+
+A session belongs to the connection that opened it; an id of any other is unknown here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewright.agent.client.brought import Brought
+from gatewright.agent.context.file_judge import pictures
+from gatewright.agent.errors import GatewrightError, SessionError
+from gatewright.agent.frontends.acp import auth_methods, params, stored_sessions
+from gatewright.agent.frontends.acp.acp_consent import Consent
+from gatewright.agent.frontends.acp.editor_files import EditorFiles
+from gatewright.agent.frontends.acp.jsonrpc import AUTH, BAD_PARAMS, DEFECT, INVALID, Peer, RpcError
+from gatewright.agent.frontends.acp.open_session import OpenSession
+from gatewright.agent.frontends.acp.prompt_blocks import message_of
+from gatewright.agent.frontends.acp.servers_given import as_flag
+from gatewright.agent.frontends.acp.whole_texts import on_disk
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.session.session import Session
+from gatewright.agent.settings.paths import own_home
+from gatewright.agent.version import VERSION
+from gatewright.tools.protocol import Content
+from gatewright.tools.system.untyped_json import Json
+from gatewright.tools.textfiles import TextFiles
+
+PROTOCOL = 1
+MOST = 64  # sessions that one connection has open
+DIRECTORIES = 64
+NO_KEY = "No key is found yet. {}"
+HELD = "{} ACP: session/fork goes on in a copy."
+T = TypeVar("T")
+
+
+class Opener(Protocol):
+    """Opens a session as a start of the program does."""
+
+    def __call__(self, options: LaunchOptions, client: Brought) -> Awaitable[Session]: ...
+
+
+class Ports(msgspec.Struct, frozen=True):
+    """`loaded` brings the core in, so that the first session is there at once."""
+
+    open: Opener
+    disk: TextFiles
+    env: Mapping[str, str]
+    loaded: Callable[[], Awaitable[None]]
+
+
+class EditorAgent:
+    """`options` hold for every session of the connection."""
+
+    def __init__(self, peer: Peer, options: LaunchOptions, ports: Ports) -> None:
+        self._peer, self._options, self._ports = peer, options, ports
+        self._home = own_home(ports.env)
+        self._client = params.Capabilities()
+        self._greeted = False
+        self._sessions: dict[str, OpenSession] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        peer.methods.update(
+            {
+                "initialize": self._of(params.Initialize, self.initialize),
+                "authenticate": self._of(params.Authenticate, self.authenticate),
+                "session/new": self._of(params.NewSession, self.new),
+                "session/load": self._of(params.StoredSession, self.load),
+                "session/resume": self._of(params.StoredSession, self.resume),
+                "session/fork": self._of(params.StoredSession, self.fork),
+                "session/list": self._of(params.ListSessions, self.list),
+                "session/close": self._of(params.Named, self.close_one),
+                "session/prompt": self._of(params.Prompt, self.prompt),
+                "session/set_mode": self._of(params.SetMode, self.set_mode),
+                "session/set_config_option": self._of(params.SetOption, self.set_option),
+            }
+        )
+        peer.heard["session/cancel"] = self._of(params.Named, self.cancel)
+
+    def _of(
+        self, kind: type[T], does: Callable[[T], Awaitable[object]]
+    ) -> Callable[[bytes], Awaitable[object]]:
+        """Reads what is asked for as what it has to be; nothing is answered before initialize."""
+
+        async def method(raw: bytes) -> object:
+            wanted = msgspec.json.decode(raw, type=kind)
+            if not self._greeted and kind is not params.Initialize:
+                raise RpcError(INVALID, "Send initialize first.")
+            return await does(wanted)
+
+        return method
+
+    async def close(self) -> None:
+        """The client is gone: every session ends, each in its own time."""
+        closing = [one.close() for one in self._sessions.values()]
+        self._sessions.clear()
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    # before any session
+
+    async def initialize(self, wanted: params.Initialize) -> Json:
+        self._client = wanted.client_capabilities or params.Capabilities()
+        await self._ports.loaded()
+        self._greeted = True
+        sessions: Json = {
+            name: {} for name in ("list", "resume", "fork", "close", "additionalDirectories")
+        }
+        return {
+            "protocolVersion": PROTOCOL,
+            "agentInfo": {"name": "gatewright", "title": "Gatewright", "version": VERSION},
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+                "mcpCapabilities": {"http": True, "sse": True},
+                "sessionCapabilities": sessions,
+            },
+            "authMethods": self._auth(),
+        }
+
+    def _auth(self) -> list[Json]:
+        return auth_methods.methods(terminal=self._client.terminal_login)
+
+    async def authenticate(self, wanted: params.Authenticate) -> Json:
+        told = self._auth()
+        method = next((one for one in told if one["id"] == wanted.method_id), None)
+        if method is None:
+            raise RpcError(BAD_PARAMS, f"There is no way {wanted.method_id[:60]!r} to log in.")
+        if not await asyncio.to_thread(auth_methods.has_key, self._options, self._ports.env):
+            do = "Give the editor's entry for this agent the variable, and start it again."
+            if method["type"] == "terminal":
+                do = "Run agent login in a terminal."
+            raise RpcError(AUTH, NO_KEY.format(do), {"authMethods": told})
+        return {}
+
+    async def list(self, wanted: params.ListSessions) -> Json:
+        cwd, cursor = wanted.cwd or "", wanted.cursor or ""
+        return await asyncio.to_thread(stored_sessions.page, self._home, cwd, cursor)
+
+    # opening
+
+    async def new(self, wanted: params.NewSession) -> Json:
+        opened = await self._open(await self._options_for(wanted))
+        return {"sessionId": opened.session.id, **await self._begun(opened, wanted)}
+
+    async def load(self, wanted: params.StoredSession) -> Json:
+        return await self._stored(wanted, replay=True)
+
+    async def resume(self, wanted: params.StoredSession) -> Json:
+        return await self._stored(wanted, replay=False)
+
+    async def fork(self, wanted: params.StoredSession) -> Json:
+        path = await asyncio.to_thread(stored_sessions.file_of, self._home, wanted.session_id)
+        options = replace(await self._options_for(wanted), resume=str(path), fork_session=True)
+        opened = await self._open(options)
+        return {"sessionId": opened.session.id, **await self._begun(opened, wanted)}
+
+    async def _stored(self, wanted: params.StoredSession, *, replay: bool) -> Json:
+        """One that is open here is that one."""
+        id = wanted.session_id
+        lock = self._opening.setdefault(id, asyncio.Lock())
+        async with lock:
+            if (opened := self._sessions.get(id)) is not None:
+                if replay:
+                    await opened.replay()
+                return opened.configured()
+            path = await asyncio.to_thread(stored_sessions.file_of, self._home, id)
+            options = replace(await self._options_for(wanted), resume=str(path))
+            try:
+                opened = await self._open(options)
+            except SessionError as error:
+                raise RpcError(DEFECT, HELD.format(error)) from error
+            return await self._begun(opened, wanted, replay=replay)
+
+    async def _options_for(self, wanted: params.Place) -> LaunchOptions:
+        """Raises RpcError for a place that is none, and for too many."""
+        if len(self._sessions) >= MOST:
+            raise RpcError(DEFECT, f"{MOST} sessions are open here. Close one.")
+        more = wanted.additional_directories or []
+        if len(more) > DIRECTORIES:
+            raise RpcError(BAD_PARAMS, f"More than {DIRECTORIES} additional directories.")
+        cwd = await asyncio.to_thread(stored_sessions.directory, wanted.cwd)
+        dirs = [str(await asyncio.to_thread(stored_sessions.directory, text)) for text in more]
+        options = self._options
+        return replace(
+            options,
+            cwd=str(cwd),
+            add_dirs=(*options.add_dirs, *dirs),
+            mcp_config=(*options.mcp_config, *as_flag(wanted.mcp_servers or [])),
+        )
+
+    async def _open(self, options: LaunchOptions) -> OpenSession:
+        peer = self._peer
+        files = self._files() if self._client.files else None
+        session = await self._ports.open(options, Brought(files=files))
+        consent = Consent(peer, forms=self._client.forms)
+        opened = OpenSession(session, peer, consent, self._auth, on_disk)
+        if files is not None:
+            files.session = session.id
+            files.roots = lambda: (opened.where.root, *opened.where.added)
+            files.tell = opened.say_of_file
+        self._sessions[session.id] = opened
+        return opened
+
+    def _files(self) -> EditorFiles:
+        return EditorFiles(self._peer, self._ports.disk)
+
+    async def _begun(
+        self, opened: OpenSession, wanted: params.Place, *, replay: bool = False
+    ) -> Json:
+        """Raises RpcError, and then it is closed again."""
+        try:
+            await opened.begin(replay=replay)
+            if wanted.meta is not None and wanted.meta.permission_mode:
+                await opened.options.set_mode(wanted.meta.permission_mode)
+        except (RpcError, GatewrightError):
+            self._sessions.pop(opened.session.id, None)
+            await opened.close()
+            raise
+        return opened.configured()
+
+    # one session
+
+    async def close_one(self, wanted: params.Named) -> Json:
+        opened = self._find(wanted.session_id)
+        del self._sessions[wanted.session_id]
+        await opened.close()
+        return {}
+
+    async def prompt(self, wanted: params.Prompt) -> Json:
+        opened = self._find(wanted.session_id)
+        message = await message_of(wanted.prompt, opened.where, shrunk)
+        return await opened.prompts.answer(message)
+
+    async def cancel(self, wanted: params.Named) -> None:
+        self._find(wanted.session_id).prompts.cancel()
+
+    async def set_mode(self, wanted: params.SetMode) -> Json:
+        await self._find(wanted.session_id).options.set_mode(wanted.mode_id)
+        return {}
+
+    async def set_option(self, wanted: params.SetOption) -> Json:
+        options = self._find(wanted.session_id).options
+        await options.choose(wanted.config_id, wanted.value)
+        return {"configOptions": options.told()}
+
+    def _find(self, id: str) -> OpenSession:
+        """Raises RpcError."""
+        if (opened := self._sessions.get(id)) is None:
+            raise stored_sessions.unknown(id)
+        return opened
+
+
+async def shrunk(data: bytes) -> Content | None:
+    """An image as a model may get it; None for what is none."""
+    return await asyncio.to_thread(pictures(), data, Path("image"))

@@ -1,0 +1,151 @@
+"""The text of files as the client has it: buffers nobody has saved, and an undo that works.
+
+Only text of the project that the client holds: what is binary, large, outside, or not given in time
+is the disk's, and for text that is said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from gatewright.agent.frontends.acp.jsonrpc import Gone, Peer, RpcError
+from gatewright.agent.frontends.acp.params import FileText
+from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.textfiles import FileMoved, TextFiles
+
+LARGEST = 1024 * 1024
+PATIENCE = 10.0  # seconds
+LATE = "The editor did not answer within {:.0f} s: {} was taken from the disk."
+LATE_WRITE = "The editor did not answer within {:.0f} s: {} was written to the disk."
+REFUSED = "The editor did not take the change to {}: {}"
+
+
+class EditorFiles:
+    """Implements tools.textfiles.TextFiles over `disk`, for threads of the loop it is made in.
+
+    `roots` are the directories whose files are asked for, `tell` says what is the disk's.
+    """
+
+    def __init__(
+        self,
+        peer: Peer,
+        disk: TextFiles,
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._peer, self._disk = peer, disk
+        self._patience = patience
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self.session = ""
+        self.roots: Callable[[], Sequence[Path]] = tuple[Path, ...]
+        self.tell: Callable[[Path, str], None] = _nobody
+
+    def opened(self, real: Path) -> BinaryIO:
+        try:
+            file = self._disk.opened(real)
+        except FileNotFoundError:
+            text = self._text(real)  # a buffer that was never saved
+            if text is None:
+                raise
+            return io.BytesIO(text.encode("utf-8", "replace"))
+        data = self._own(file, real)
+        return file if data is None else data
+
+    def writable(self, real: Path) -> None:
+        if not self._holds(real) or real.exists():
+            self._disk.writable(real)
+
+    def swap(self, real: Path, expected: bytes | None, data: bytes) -> None:
+        text = _decoded(data)
+        if text is None or not self._holds(real) or len(data) > LARGEST:
+            self._disk.swap(real, expected, data)
+            return
+        if self._bytes(real) != expected:
+            raise FileMoved
+        try:
+            self._ask("fs/write_text_file", real, {"content": text})
+        except TimeoutError:
+            self._say(LATE_WRITE, real)
+            self._disk.swap(real, self._stored(real), data)
+        except RpcError as error:
+            raise ToolFailure(REFUSED.format(real, error)) from None
+        except Gone:
+            raise ToolFailure(REFUSED.format(real, "it is gone.")) from None
+
+    def _own(self, file: BinaryIO, real: Path) -> BinaryIO | None:
+        """What the client has in place of this file; None where the file is the one that counts."""
+        stored = file.read(LARGEST + 1)
+        file.seek(0)
+        if len(stored) > LARGEST or (before := _decoded(stored)) is None:
+            return None
+        text = self._text(real)
+        if text is None or text == before or text == before.replace("\r\n", "\n"):
+            return None
+        file.close()
+        if "\r\n" in before and "\r\n" not in text:
+            text = text.replace("\n", "\r\n")
+        return io.BytesIO(text.encode("utf-8", "replace"))
+
+    def _bytes(self, real: Path) -> bytes | None:
+        try:
+            with self.opened(real) as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def _stored(self, real: Path) -> bytes | None:
+        try:
+            with self._disk.opened(real) as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def _text(self, real: Path) -> str | None:
+        """None where the client has none, refuses, or does not answer."""
+        if not self._holds(real):
+            return None
+        try:
+            said = self._ask("fs/read_text_file", real, {})
+            text = msgspec.convert(said, FileText).content
+        except TimeoutError:
+            self._say(LATE, real)
+            return None
+        except (RpcError, Gone, msgspec.MsgspecError):
+            return None
+        return text if len(text) <= LARGEST else None
+
+    def _holds(self, real: Path) -> bool:
+        inside = any(real.is_relative_to(root) for root in self.roots())
+        return inside and threading.get_ident() != self._thread
+
+    def _ask(self, method: str, real: Path, more: dict[str, str]) -> Any:
+        """Raises TimeoutError, RpcError, Gone."""
+        params = {"sessionId": self.session, "path": str(real), **more}
+        asking: Awaitable[Any] = self._peer.request(method, params)
+
+        async def within() -> Any:
+            return await asyncio.wait_for(asking, self._patience)
+
+        return asyncio.run_coroutine_threadsafe(within(), self._loop).result()
+
+    def _say(self, text: str, real: Path) -> None:
+        self._loop.call_soon_threadsafe(self.tell, real, text.format(self._patience, real.name))
+
+
+def _nobody(real: Path, text: str) -> None:
+    """The session is not open yet."""
+
+
+def _decoded(data: bytes) -> str | None:
+    """Text as an editor holds it; None for anything else."""
+    try:
+        return None if b"\0" in data else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

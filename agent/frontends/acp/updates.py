@@ -1,0 +1,272 @@
+"""What happens in a session as updates of the Agent Client Protocol: a pure fold over its events.
+
+Stored and live events give the same updates: a message that streamed is not said again when it is
+whole. What the client typed itself is only said in a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from gatewright.agent.frontends.acp.shown_blocks import (
+    Whole,
+    contents,
+    plan,
+    results,
+    text_content,
+)
+from gatewright.agent.record.events import (
+    AgentStarted,
+    AnyEvent,
+    AssistantMessage,
+    Decided,
+    Envelope,
+    InputRefused,
+    MessageDropped,
+    ModeChanged,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+    TitleChanged,
+    ToolFinished,
+    ToolProgressed,
+    ToolStarted,
+    TurnEnded,
+    UsageChanged,
+    UserMessage,
+)
+from gatewright.agent.record.messages import TextPart, ThinkingPart
+from gatewright.agent.record.must_know import MustKnow, waiting
+from gatewright.tools.access import MAIN
+from gatewright.tools.blocks import Diff, Todo
+from gatewright.tools.protocol import Content, ImageContent, TextContent
+from gatewright.tools.system.untyped_json import Json
+
+BELOW = (ToolStarted, ToolFinished)  # of agents below, beside what is told of them anyway
+BETWEEN = 0.25  # seconds from one word of a running call to the next
+DROPPED = "\n\n(The answer broke off and is asked for again.)\n\n"
+LEFT = "Interrupted: nobody knows how this call ended."
+
+
+class Texts(Protocol):
+    """Both sides of a change, as far as they are known; paths from how people read them."""
+
+    def foreseen(self, diff: Diff) -> Whole | None: ...
+    def done(self, event: str, diff: Diff) -> Whole | None: ...
+
+
+class Updates:
+    """`replays`: the client gets what was said before it came, its own words too."""
+
+    def __init__(self, texts: Texts, *, replays: bool = False) -> None:
+        self._texts = texts
+        self.replays = replays
+        self._said = self._thought = ""  # of the message that streams
+        self._ids: dict[tuple[str, str], str] = {}  # of calls, by agent and the server's own id
+        self._used: dict[str, int] = {}
+        self._open: dict[str, str] = {}  # titles of calls that run, by our id
+        self._agents: dict[str, str] = {}  # what people call them, by path
+        self._told_at: dict[str, float] = {}
+        self._known = MustKnow()
+        self._paths: dict[str, tuple[str, ...]] = {}  # of calls that run, by our id
+        self._notes: dict[str, str] = {}  # what is to be said of a file with a call's result
+
+    def of(self, envelope: Envelope) -> Iterator[Json]:
+        event, agent = envelope.event, envelope.agent
+        match event:
+            case AgentStarted(child=child, name=name, kind=kind):
+                self._agents[child] = name or kind or child
+            case ToolStarted():
+                yield from self._started(event, agent)
+            case ToolProgressed(call_id=id, tail=tail) if self._due(agent, id, envelope.timestamp):
+                yield self._about(agent, id, content=[text_content(tail)])
+            case ToolFinished():
+                yield from self._finished(event, agent, envelope.uuid)
+            case Decided() | ToolProgressed():
+                pass  # a call that was refused says so itself
+            case _ if agent == MAIN:
+                yield from self._main(event)
+            case _:
+                pass
+        if not isinstance(event, Decided) and (told := self._known.saw(envelope)):
+            yield chunk("agent_message_chunk", f"\n\n> {told}\n\n", notice=True)
+
+    def id_of(self, agent: str, call: str) -> str:
+        """How the client knows a call; empty where it was told of none."""
+        return self._ids.get((agent, call), "")
+
+    def note(self, path: str, text: str) -> None:
+        """Something to say with the result of a call that runs and is about this file."""
+        if any(path in paths for paths in self._paths.values()):
+            self._notes[path] = text
+
+    def title_of(self, id: str) -> str:
+        return self._open.get(id, "")
+
+    def left_open(self) -> Iterator[Json]:
+        """Calls that a crash left without an end."""
+        for id in tuple(self._open):
+            yield {**_call(id), "status": "failed", "content": [text_content(LEFT)]}
+        self._open.clear()
+
+    def _main(self, event: AnyEvent) -> Iterator[Json]:
+        match event:
+            case TextDelta(text=text):
+                self._said += text
+                yield chunk("agent_message_chunk", text)
+            case ThinkingDelta(text=text):
+                self._thought += text
+                yield chunk("agent_thought_chunk", text)
+            case AssistantMessage():
+                yield from self._whole(event)
+            case MessageDropped():
+                if self._said or self._thought:
+                    yield chunk("agent_message_chunk", DROPPED)
+                self._said = self._thought = ""
+            case UserMessage(hidden=False, content=content, source=source):
+                if self.replays or source:
+                    yield from map(_own, filter(_shown, content))
+            case _:
+                yield from _facts(event)
+        if isinstance(event, TurnEnded):
+            self._known.taken()
+
+    def _whole(self, message: AssistantMessage) -> Iterator[Json]:
+        """What of it did not stream."""
+        thought = "".join(part.text for part in message.parts if isinstance(part, ThinkingPart))
+        said = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        for kind, whole, streamed in (
+            ("agent_thought_chunk", thought, self._thought),
+            ("agent_message_chunk", said, self._said),
+        ):
+            rest = whole[len(streamed) :] if whole.startswith(streamed) else f"\n\n{whole}"
+            if rest:
+                yield chunk(kind, rest)
+        self._said = self._thought = ""
+
+    def _started(self, event: ToolStarted, agent: str) -> Iterator[Json]:
+        id = self._new_id(event.call_id, agent)
+        name = self._agents.get(agent, "") if agent != MAIN else ""
+        title = " ".join(f"{event.verb} {event.target}".split())[:500] or event.name
+        title = f"{name}: {title}" if name else title
+        self._open[id], self._paths[id] = title, event.paths
+        update: dict[str, Any] = {
+            "sessionUpdate": "tool_call",
+            "toolCallId": id,
+            "title": title,
+            "kind": kind_of(event),
+            "status": "in_progress",
+            "rawInput": event.input,
+        }
+        if shown := contents(event.view, self._texts.foreseen):
+            update["content"] = shown
+        if event.paths:
+            update["locations"] = [{"path": path} for path in event.paths]
+        about = {"agent": name, "path": agent} if name else {"tool": event.name}
+        yield {**update, "_meta": {"gatewright": about}}
+
+    def _finished(self, event: ToolFinished, agent: str, uuid: str) -> Iterator[Json]:
+        id = self.id_of(agent, event.call_id) or self._new_id(event.call_id, agent)
+        self._open.pop(id, None)
+        self._told_at.pop(id, None)
+        shown = contents(event.view, lambda diff: self._texts.done(uuid, diff))
+        pictures = [part for part in event.content if isinstance(part, ImageContent)]
+        shown += list(results(pictures if event.view else event.content))
+        for path in self._paths.pop(id, ()):
+            if note := self._notes.pop(path, ""):
+                shown.append(text_content(note))
+        yield {**_call(id), "status": "completed" if event.ok else "failed", "content": shown}
+        if agent == MAIN and event.ok:
+            yield from (plan(block) for block in event.view if isinstance(block, Todo))
+
+    def _about(self, agent: str, call: str, **more: object) -> Json:
+        return {**_call(self.id_of(agent, call)), **more}
+
+    def _due(self, agent: str, call: str, now: float) -> bool:
+        id = self.id_of(agent, call)
+        due = bool(id) and now - self._told_at.get(id, 0.0) >= BETWEEN
+        if due:
+            self._told_at[id] = now
+        return due
+
+    def _new_id(self, call: str, agent: str) -> str:
+        """Ids are a server's own, and some count from one in every answer."""
+        base = call if agent == MAIN else f"{agent}:{call}"
+        self._used[base] = count = self._used.get(base, 0) + 1
+        id = base if count == 1 else f"{base}#{count}"
+        self._ids[agent, call] = id
+        return id
+
+
+def chunk(kind: str, text: str, *, notice: bool = False) -> Json:
+    update: Json = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+    return {**update, "_meta": {"gatewright": {"notice": True}}} if notice else update
+
+
+def kind_of(event: ToolStarted) -> str:
+    """From the facts of the call; events that are older than those say what they look at."""
+    if event.does:
+        return event.does
+    if any(isinstance(block, Diff) for block in event.view):
+        return "edit"
+    return {"file": "read", "pattern": "search"}.get(event.looks, "other")
+
+
+def _call(id: str) -> Json:
+    return {"sessionUpdate": "tool_call_update", "toolCallId": id}
+
+
+def _shown(part: Content) -> bool:
+    return isinstance(part, ImageContent) or (isinstance(part, TextContent) and bool(part.text))
+
+
+def _own(part: Content) -> Json:
+    if isinstance(part, ImageContent):
+        image = {"type": "image", "data": part.data, "mimeType": part.media_type}
+        return {"sessionUpdate": "user_message_chunk", "content": image}
+    return chunk("user_message_chunk", part.text if isinstance(part, TextContent) else "")
+
+
+def _facts(event: AnyEvent) -> Iterator[Json]:
+    match event:
+        case InputRefused(reason=reason):
+            yield chunk("agent_message_chunk", f"Not sent: {reason}", notice=True)
+        case RetryScheduled():
+            yield chunk("agent_thought_chunk", f"\n{waiting(event)}\n", notice=True)
+        case ModeChanged(mode=mode):
+            yield {"sessionUpdate": "current_mode_update", "currentModeId": mode}
+        case TitleChanged(title=title):
+            yield {"sessionUpdate": "session_info_update", "title": title}
+        case UsageChanged(context=used, window=size, cost=cost) if size:
+            money = {"amount": round(cost, 6), "currency": "USD"}
+            yield {"sessionUpdate": "usage_update", "used": used, "size": size, "cost": money}
+        case _:
+            pass
+
+
+def stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def joined(updates: Sequence[Json]) -> list[Json]:
+    """Chunks of one kind that follow each other as one."""
+    found: list[Json] = []
+    for update in updates:
+        if found and (both := both_of(found[-1], update)) is not None:
+            found[-1] = both
+        else:
+            found.append(update)
+    return found
+
+
+def both_of(one: Json, two: Json) -> Json | None:
+    """Two chunks as one; None where they are not of one kind."""
+    a, b = one.get("content"), two.get("content")
+    same = one.get("sessionUpdate") == two.get("sessionUpdate") and one.keys() == two.keys()
+    if not (same and isinstance(a, dict) and isinstance(b, dict)) or "_meta" in one:
+        return None
+    if a.keys() != {"type", "text"} or b.keys() != {"type", "text"}:
+        return None
+    return {**one, "content": {"type": "text", "text": a["text"] + b["text"]}}
