@@ -69,6 +69,7 @@ class Told:
         self.marks: list[str] = []  # of each piece: the event it is from
         self.deeds = 0
         self.doubtful = False  # it fetched something, or was refused
+        self.judged = False  # a call of it was
         self.tokens = 0
         self._sealed = 0
         self._deeds = 0  # tokens of what was done
@@ -153,6 +154,11 @@ class Account:
         told = self._ended.pop(child, None) or self._told.get(child)
         return told if told is not None and told.doubtful else None
 
+    def judged(self, agent: str) -> bool:
+        """Whether a call of that agent was, be it at work or ended."""
+        told = self._ended.get(agent) or self._told.get(agent)
+        return told is not None and told.judged
+
     def words(self) -> list[str]:
         """All that the person said, as lines of the account."""
         return [piece.text for piece in self.of(MAIN).pieces if piece.kind == "words"]
@@ -160,6 +166,7 @@ class Account:
     def pending(self, agent: str, call_id: str, entry: Mapping[str, object]) -> None:
         """A call that is about to be judged; how it is decided is told when it is."""
         told = self.of(agent)
+        told.judged = True
         told.deeds += 1
         remember(self._numbers, call_id, told.deeds)
         told.add({"action": told.deeds, **entry}, self._branch[-1] if self._branch else "")

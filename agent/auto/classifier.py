@@ -14,7 +14,6 @@ from gatewright.agent.auto.judge import Judge, Ruling
 from gatewright.agent.auto.reuse import Reuse
 from gatewright.agent.auto.standing import Breaker, Refusals
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.record.messages import Usage
 from gatewright.tools.access import Access
 from gatewright.tools.classify import Opinion, Pending
 from gatewright.tools.judgement import Judgement
@@ -39,7 +38,6 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
 
     judge: Callable[[], Awaitable[Judge]]  # opened at the first need; raises GatewrightError
     known: Callable[[Access, Mapping[str, object]], JsonObject]  # blocks
-    paid: Callable[[str, Usage, float], object]  # by which model
     checking: Callable[[str, str], object]  # a call, of an agent: it takes a while
     changed: Callable[[], object]  # whether it stands still, or the judge is down
     alone: Callable[[], bool]  # nobody is there to ask
@@ -69,7 +67,7 @@ class Classifier:
             wait = self.breaker.seconds()
             text = f"The judge does not answer; it is asked again in {wait:.0f} s."
             return self._unjudged(text, Judgement(stage="down"))
-        began = self._ports.clock()
+        began, since = self._ports.clock(), self.reuse.now
         try:
             judge, ruling = await self._ruled(pending)
         except TooLong:
@@ -81,10 +79,10 @@ class Classifier:
         except asyncio.CancelledError:
             self.breaker.gave_up()
             raise
-        if ruling.usage != Usage():
-            self._ports.paid(judge.opened.model, ruling.usage, ruling.cost)
         self._heard(verdict=ruling.verdict is not None)
-        return self._opinion(pending, ruling, _judgement(judge, ruling, self._since(began)))
+        opinion = self._opinion(pending, ruling, _judgement(judge, ruling, self._since(began)))
+        self.reuse.keep(pending, opinion, since)
+        return opinion
 
     async def reviewed(self, child: str) -> str:
         """A warning to stand before what an agent reports; empty where nothing is of concern."""
@@ -97,8 +95,6 @@ class Classifier:
         except (GatewrightError, TooLong):
             return UNSEEN
         ruling = await judge.look("thinking", blocks, review=True)
-        if ruling.usage != Usage():
-            self._ports.paid(judge.opened.model, ruling.usage, ruling.cost)
         if ruling.verdict is None:
             return UNSEEN
         said = ": ".join(filter(None, (ruling.verdict.label, ruling.verdict.why)))
@@ -130,13 +126,11 @@ class Classifier:
         match verdict.word:
             case "allow":
                 self.refusals.allowed(pending.agent)
-                opinion = Opinion(word="allow", text=told, judged=judged)
+                return Opinion(word="allow", text=told, judged=judged)
             case "ask":
                 return Opinion(word="ask", text=told, judged=judged)
             case _:
-                opinion = self._denied(pending, told, judged)
-        self.reuse.keep(pending, opinion)
-        return opinion
+                return self._denied(pending, told, judged)
 
     def _denied(self, pending: Pending, told: str, judged: Judgement) -> Opinion:
         paused = self.refusals.paused

@@ -1,14 +1,16 @@
 """Asks a model for a verdict: a quick look, and one with reasons where that one would block.
 
 Whatever goes wrong is no verdict, never a yes: silence, refusals, errors, answers that cannot be
-read. Each stage has its time, retries included.
+read. Each stage has its time, retries included. What a request used is told when it ends, also one
+that nobody waits for any more.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,12 +20,13 @@ from gatewright.agent.errors import GatewrightError, ProviderError
 from gatewright.agent.providers.protocol import Request, StopReason
 from gatewright.agent.providers.registry import Opened
 from gatewright.agent.providers.retry import TRANSIENT
-from gatewright.agent.record.events import TextDelta
+from gatewright.agent.record.events import InputDelta, TextDelta, ThinkingDelta
 from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.turn.answer_stream import Assembly
 
 SECONDS: Mapping[Stage, float] = {"fast": 5.0, "thinking": 20.0}
 AGAIN = 0.25  # seconds before the one further try
+Paid: TypeAlias = Callable[[str, Usage, float], object]  # by which model
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,11 +50,16 @@ class Judge:
         *,
         stages: str = "both",
         seconds: Mapping[Stage, float] = SECONDS,
+        paid: Paid | None = None,
     ) -> None:
         self.opened = opened
-        self.system = system
-        self._stages = stages
         self.seconds = seconds
+        self.goes_by(system, stages)
+        self._paid = paid
+
+    def goes_by(self, system: tuple[str, ...], stages: str) -> None:
+        """From the next request on."""
+        self.system, self._stages = system, stages
 
     @property
     def name(self) -> str:
@@ -89,7 +97,7 @@ class Judge:
         failure, verdict = "", None
         try:
             async with asyncio.timeout(self.seconds[stage]):
-                text, failure = await self._answered(request, used)
+                text, failure = await self._answered(request, used, self.seconds[stage])
                 verdict = None if failure else read(text, stage)
                 failure = failure or ("" if verdict else "Its answer was no verdict.")
         except TimeoutError:
@@ -108,14 +116,15 @@ class Judge:
             looks=max(1, len(used)),
         )
 
-    async def _answered(self, request: Request, used: list[Usage]) -> tuple[str, str]:
-        """The text, and why it does not count; one further try where the fault may pass."""
+    async def _answered(self, request: Request, used: list[Usage], most: float) -> tuple[str, str]:
+        """The text, and why it does not count; one further try where the fault may pass in time."""
         try:
             return await self._once(request, used)
         except ProviderError as error:
-            if error.kind not in TRANSIENT:
+            pause = max(AGAIN, error.retry_after or 0.0)
+            if error.kind not in TRANSIENT or pause >= most:
                 raise
-            await asyncio.sleep(max(AGAIN, error.retry_after or 0.0))
+            await asyncio.sleep(pause)
             return await self._once(request, used)
 
     async def _once(self, request: Request, used: list[Usage]) -> tuple[str, str]:
@@ -123,12 +132,20 @@ class Judge:
         try:
             async with aclosing(self.opened.provider.stream(request)) as pieces:
                 async for piece in pieces:
-                    shown = assembly.add(piece)
-                    length += len(shown.text) if isinstance(shown, TextDelta) else 0
+                    match assembly.add(piece):
+                        case (
+                            TextDelta(text=text) | ThinkingDelta(text=text) | InputDelta(json=text)
+                        ):
+                            length += len(text)
+                        case _:
+                            pass
                     if length > LONGEST:
                         return "", "Its answer had no end."
         finally:
             used.append(assembly.usage)
+            if self._paid is not None and assembly.usage != Usage():
+                cost = self.opened.facts.cost(assembly.usage)
+                self._paid(self.opened.model, assembly.usage, cost)
         if assembly.reason is StopReason.REFUSAL:
             return "", "It declined to judge."
         if assembly.reason is not StopReason.END:

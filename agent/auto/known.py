@@ -15,60 +15,36 @@ from gatewright.agent.auto.entries import cut
 from gatewright.agent.context.readable import Readable
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import JsonObject
-from gatewright.tools.system.gitfiles import remote_of, repository_of
-from gatewright.tools.system.regular import read_regular
 
-CONFIG = 256 * 1024
 SCRIPT = 8_192  # bytes of a file that the session wrote and is about to run
-MOST = 8  # files, hosts, remotes
-_REMOTE = re.compile(r'^\s*\[remote "([^"\]\n]{1,100})"\]', re.MULTILINE)
+MOST = 8  # files, hosts
 _ADDRESS = re.compile(r"\b(?:https?|ssh|git|ftp|wss?)://([^\s/'\"<>|;&()]{1,255})", re.IGNORECASE)
 
 
-def remotes(root: Path) -> JsonObject:
-    """Of the repository as it is now, by name. Blocks: a few small reads."""
-    found = repository_of(root)
-    if found is None:
-        return {}
-    config = found.common / "config"
-    try:
-        names = _REMOTE.findall(read_regular(config, CONFIG).decode("utf-8", "replace"))
-    except OSError:
-        return {}
-    addresses = ((name, remote_of(config, name)) for name in dict.fromkeys(names[:MOST]))
-    return {name: _without_key(address) for name, address in addresses if address}
-
-
-def _without_key(address: str) -> str:
-    """What stands before the host may be a password."""
-    head, found, rest = address.partition("://")
-    return f"{head}://{rest.rpartition('@')[2]}" if found else address
-
-
 class Known:
-    """`wrote` are the real paths that the session changed, `words` all that the person said."""
+    """`wrote` are the real paths that the session changed, `words` all that the person said.
+
+    `remotes` are those of the repository as they were before anything ran.
+    """
 
     def __init__(
         self,
-        root: Path,
+        remotes: JsonObject,
         readable: Readable,
         began: float,
         wrote: Callable[[str], bool],
         words: Callable[[], Iterable[str]],
         environment: Callable[[], Iterable[str]],
     ) -> None:
-        self._root = root
+        self._remotes = remotes
         self._readable = readable
         self._began = began
         self._wrote = wrote
         self._words = words
         self._environment = environment
-        self._remotes: JsonObject | None = None
 
     def facts(self, access: Access, facts: Mapping[str, object]) -> JsonObject:
         """Blocks. Adds to what the gate found, never replaces it."""
-        if self._remotes is None:
-            self._remotes = remotes(self._root)
         found: JsonObject = {}
         paths = [*_listed(facts.get("inside")), *_listed(facts.get("outside"))]
         writes = [path.partition(" ")[2] for path in paths if path.startswith("writes ")]
@@ -80,7 +56,7 @@ class Known:
         if hosts := self._hosts(access):
             found["hosts"] = hosts
         if access.runs is not None and "git" in access.runs.command and self._remotes:
-            found["remotes_when_the_session_began"] = self._remotes
+            found |= self._remotes
         return found
 
     def _older(self, path: str) -> bool:

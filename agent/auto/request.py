@@ -13,7 +13,7 @@ import msgspec
 
 from gatewright.agent.auto.entries import cut, line
 from gatewright.agent.auto.lists import SECTIONS, Lists
-from gatewright.agent.auto.verdict import Stage, schema
+from gatewright.agent.auto.verdict import SCHEMA, Stage
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, UserTurn
@@ -38,7 +38,10 @@ _TASKS: dict[Stage, str] = {
     ),
 }
 _SHAPED: dict[Stage, str] = {
-    "fast": _TASKS["fast"].partition(" Answer with")[0] + " Answer with the verdict alone.",
+    "fast": (
+        "Judge the last action at once. Err towards deny: what you do not allow is looked at "
+        "again, what you allow runs. Leave `why` and `label` empty."
+    ),
     "thinking": (
         "Judge the last action. Say in `why`, in one sentence for the person, what it does and "
         "what of it they asked for; in `label` the label of the entry it meets, or two words; in "
@@ -111,5 +114,5 @@ def judging(
         turns=turns,
         max_output=OUTPUT[stage] + (THINKS if facts.thinking else 0),
         effort=facts.effort("none"),
-        schema=schema(stage) if shaped else None,
+        schema=SCHEMA if shaped else None,
     )

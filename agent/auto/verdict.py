@@ -26,6 +26,19 @@ _WORDS: dict[Stage, dict[str, Word]] = {
     "fast": {"allow": "allow", "block": "deny"},
     "thinking": {"allow": "allow", "deny": "deny", "ask": "ask"},
 }
+_QUICK: dict[str, Word] = {**_WORDS["fast"], "deny": "deny", "ask": "deny"}  # by the schema
+# For models that can be held to one. It is the same for both stages: servers put it before all that
+# they have cached, so another one would have the second stage read everything anew.
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "why": {"type": "string"},
+        "label": {"type": "string"},
+        "verdict": {"type": "string", "enum": ["allow", "deny", "ask"]},
+    },
+    "required": ["why", "label", "verdict"],
+    "additionalProperties": False,
+}
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -38,19 +51,6 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: str
     label: str = ""
     why: str = ""
-
-
-def schema(stage: Stage) -> JsonObject:
-    """For models that can be held to one."""
-    fields: JsonObject = {"verdict": {"type": "string", "enum": list(_WORDS[stage])}}
-    if stage == "thinking":
-        fields = {"why": {"type": "string"}, "label": {"type": "string"}, **fields}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
 
 
 def read(text: str, stage: Stage) -> Verdict | None:
@@ -78,7 +78,7 @@ def _structured(text: str, stage: Stage) -> Verdict | None:
         answer = msgspec.json.decode(text, type=_Answer)
     except (msgspec.DecodeError, RecursionError):
         return None
-    word = _WORDS[stage].get(answer.verdict)
+    word = (_QUICK if stage == "fast" else _WORDS[stage]).get(answer.verdict)
     if word is None:
         return None
     return Verdict(word, _plain(answer.label, LABEL), _plain(answer.why, SENTENCE))

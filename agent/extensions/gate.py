@@ -38,12 +38,13 @@ class Possible:
 
     def config(self, config: PolicyConfig, around: Surroundings) -> PolicyConfig:
         """With what is possible, and why not where it is not."""
-        lack = "" if self.auto else judge_for(around).lack
+        lack = judge_for(around).lack  # settings may take away what the session began with
+        auto = self.auto and not lack
         return replace(
             config,
-            auto_available=self.auto,
+            auto_available=auto,
             auto_lack=lack or config.auto_lack,
-            plan_classifier=self.auto and around.settings.permissions.use_auto_mode_during_plan,
+            plan_classifier=auto and around.settings.permissions.use_auto_mode_during_plan,
             classify_all_shell=around.settings.auto_mode.classify_all_shell,
             agents=self.agents,
         )

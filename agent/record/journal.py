@@ -136,6 +136,10 @@ class Journal:
             found = self._hubs[agent] = Hub()
         return found
 
+    def knows(self, agent: str) -> bool:
+        """Whether that agent spoke since this began, and has not ended."""
+        return agent in self._hubs
+
     def forget(self, agent: str) -> None:
         """The agent has ended: who still follows it gets what waits, and the end."""
         if agent != MAIN and (hub := self._hubs.pop(agent, None)) is not None:

@@ -38,7 +38,7 @@ def test_what_a_server_is_sent_is_shown_whatever_its_field_is_called(field: str)
         call = ToolCall("c", TOOL, {field: text})
         return Pending(call=call, access=Access(), agent=MAIN, mode="auto", reason="")
 
-    reuse.keep(pending("harmless"), Opinion(word="allow"))
+    reuse.keep(pending("harmless"), Opinion(word="allow"), reuse.now)
     assert reuse.find(pending("a secret")) is None
 
 

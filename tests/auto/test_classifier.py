@@ -87,14 +87,19 @@ class House:
         self.known: Callable[[], JsonObject] = lambda: {"known": True}
         opened = Opened(self.voice, "m", FACTS, "p/m")
         seconds = limits(0.2)
-        self.judge = Judge(opened, standing(defaults(), ()), stages=stages, seconds=seconds)
+        self.judge = Judge(
+            opened,
+            standing(defaults(), ()),
+            stages=stages,
+            seconds=seconds,
+            paid=lambda model, usage, cost: self.paid.append((model, usage, cost)),
+        )
         self.account = Account(lambda _: "shell")
         self.classifier = Classifier(
             self.account,
             Ports(
                 judge=self._judge,
                 known=lambda access, facts: self.known(),
-                paid=lambda model, usage, cost: self.paid.append((model, usage, cost)),
                 checking=lambda id, agent: self.checked.append(id),
                 changed=self._changed,
                 alone=lambda: alone,
@@ -139,6 +144,7 @@ async def test_a_block_is_looked_at_again_and_its_no_says_what_would_permit_it()
     assert 'autoMode.allow about "published history"' in opinion.permits
     fast, slow = house.voice.requests
     assert fast.system == slow.system
+    assert fast.schema == slow.schema, "what is cached hangs on it"
     assert fast.turns[:-1] == slow.turns[:-1], "the second look reuses what the first one sent"
 
 

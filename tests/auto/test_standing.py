@@ -85,7 +85,7 @@ def pending(command: str, id: str = "c", said: str = "") -> Pending:
 
 def test_an_allow_holds_for_the_same_call_until_something_else_ran() -> None:
     reuse = Reuse()
-    reuse.keep(pending("make", "c1"), Opinion(word="allow"))
+    reuse.keep(pending("make", "c1"), Opinion(word="allow"), reuse.now)
     reuse.acted("c1")
     assert reuse.find(pending("make", "c2", "said another way")) is not None
     assert reuse.find(pending("make all")) is None
@@ -95,7 +95,7 @@ def test_an_allow_holds_for_the_same_call_until_something_else_ran() -> None:
 
 def test_a_refusal_holds_until_the_person_speaks() -> None:
     reuse = Reuse()
-    reuse.keep(pending("git push"), Opinion(word="deny"))
+    reuse.keep(pending("git push"), Opinion(word="deny"), reuse.now)
     reuse.acted("other")
     assert reuse.find(pending("git push")) is not None
     reuse.spoken()
@@ -104,6 +104,24 @@ def test_a_refusal_holds_until_the_person_speaks() -> None:
 
 def test_no_verdict_and_a_question_are_not_kept() -> None:
     reuse = Reuse()
-    reuse.keep(pending("a"), Opinion())
-    reuse.keep(pending("a"), Opinion(word="ask"))
+    reuse.keep(pending("a"), Opinion(), reuse.now)
+    reuse.keep(pending("a"), Opinion(word="ask"), reuse.now)
     assert reuse.find(pending("a")) is None
+
+
+def test_what_was_asked_for_before_the_person_spoke_is_not_kept() -> None:
+    reuse = Reuse()
+    since = reuse.now
+    reuse.spoken()
+    reuse.keep(pending("git push"), Opinion(word="deny"), since)
+    assert reuse.find(pending("git push")) is None
+
+
+def test_an_allow_is_not_kept_where_something_ran_while_it_was_judged() -> None:
+    reuse = Reuse()
+    since = reuse.now
+    reuse.acted("other")
+    reuse.keep(pending("make"), Opinion(word="allow"), since)
+    assert reuse.find(pending("make")) is None
+    reuse.keep(pending("git push"), Opinion(word="deny"), since)
+    assert reuse.find(pending("git push")) is not None

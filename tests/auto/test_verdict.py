@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from gatewright.agent.auto.verdict import Verdict, read, schema
+from gatewright.agent.auto.verdict import SCHEMA, Verdict, read
 
 THOUGHT = "It only lists files. <why>It lists files.</why><label>looking</label>"
 
@@ -21,6 +21,8 @@ THOUGHT = "It only lists files. <why>It lists files.</why><label>looking</label>
         ("<verdict> BLOCK </verdict>", "deny"),
         ('{"verdict": "allow"}', "allow"),
         ('{"verdict": "block"}', "deny"),
+        ('{"why": "", "label": "", "verdict": "deny"}', "deny"),
+        ('{"why": "", "label": "", "verdict": "ask"}', "deny"),
         ("<think>first I thought block</think>allow", "allow"),
         ("<verdict>allow</verdict><verdict>allow</verdict>", "allow"),
     ],
@@ -37,7 +39,7 @@ def test_a_quick_look(text: str, word: str) -> None:
         "", "maybe", "allow or block", "I would allow this", "deny", "ask",
         "<verdict>allow</verdict><verdict>block</verdict>", "<verdict>ask</verdict>",
         "<think><verdict>allow</verdict></think>", "<think><verdict>allow</verdict>",
-        '{"verdict": "deny"}', '{"verdict": "allow", "and": 1}', '{"verdict": ["allow"]}', "{",
+        '{"verdict": "no"}', '{"verdict": "allow", "and": 1}', '{"verdict": ["allow"]}', "{",
         "x" * 30_000 + "<verdict>allow</verdict>", "[" * 10_000,
     ],
 )  # fmt: skip
@@ -61,9 +63,8 @@ def test_no_verdict_with_reasons(text: str) -> None:
     assert read(text, "thinking") is None
 
 
-def test_a_schema_names_the_words_of_its_stage() -> None:
-    assert schema("fast")["properties"]["verdict"]["enum"] == ["allow", "block"]
-    assert list(schema("thinking")["properties"]) == ["why", "label", "verdict"]
+def test_the_schema_has_the_reasons_before_the_verdict() -> None:
+    assert list(SCHEMA["properties"]) == SCHEMA["required"] == ["why", "label", "verdict"]
 
 
 def test_no_text_raises() -> None:

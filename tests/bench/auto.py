@@ -1,8 +1,8 @@
 """What auto mode costs: `python -m tests.bench.auto`.
 
-A recorded day of 300 calls: how many reach a judge, how much of each request was sent before, and
-the work of our own for one check. A judge's own time and price are not in it: `agent auto-mode
-eval` tells those of a real one.
+A recorded day of 300 calls: how many reach a judge, how much of each request a server has from the
+one before, what that costs, and the work of our own for one check. A judge's own time is not in it:
+`agent auto-mode eval` tells that of a real one.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from gatewright.permissions.decision import Allow, Ask
 from gatewright.permissions.rulebook.tools_table import row
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
+from tests.bench.auto_day import figures
 from tests.bench.figures import Verdict, at_most
 
 DAY = Path(__file__).parents[1] / "auto" / "day.jsonl"
@@ -110,42 +111,6 @@ def share() -> Verdict:
     return at_most("calls of a day that reach a judge", 100 * count / len(calls), 30, "%")
 
 
-def prefix() -> tuple[Verdict, Verdict]:
-    """Of the texts of a request, how much the one before had; and a second stage of the first."""
-    made = Account500()
-    shares: list[float] = []
-    seconds: list[float] = []
-    before: list[str] = []
-    for call in day():
-        if not reaches(call):
-            made.ran(call["tool"], call["input"])
-            continue
-        request = made.check(call["tool"], call["input"])
-        now = texts(request)
-        same = sum(len(a) for a, b in zip(before, now, strict=False) if a == b)
-        if before:
-            shares.append(same / sum(map(len, now)))
-        slow = judging("thinking", model="m", facts=FACTS, system=made.system, blocks=now[3:-2])
-        late = texts(slow)
-        both = sum(len(a) for a, b in zip(now, late, strict=False) if a == b)
-        seconds.append(both / sum(map(len, late)))
-        before = now
-    least = 100 - 100 * sum(shares) / len(shares)
-    other = 100 - 100 * sum(seconds) / len(seconds)
-    return (
-        at_most("new in a check's request, on average", least, 10, "%"),
-        at_most("new in a second stage", other, 5, "%"),
-    )
-
-
-def texts(request: Request) -> list[str]:
-    found = list(request.system)
-    for turn in request.turns:
-        parts = msgspec.structs.asdict(turn).get("content") or msgspec.structs.asdict(turn)["parts"]
-        found += [part.text for part in parts]
-    return found
-
-
 def local() -> Verdict:
     made = Account500()
     calls = list(day())
@@ -160,7 +125,8 @@ def local() -> Verdict:
 
 
 def main() -> int:
-    found = [share(), *prefix(), local()]
+    calls = [(call["tool"], call["input"], reaches(call)) for call in day()]
+    found = [share(), *figures(calls), local()]
     for each in found:
         sys.stdout.write(each.line())
     return 0 if all(each.good for each in found) else 1

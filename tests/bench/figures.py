@@ -35,6 +35,10 @@ def at_most(name: str, found: float, target: float, unit: str) -> Verdict:
     return Verdict(name, f"{found:.1f} {unit}", f"<= {target:g} {unit}", found <= target)
 
 
+def at_least(name: str, found: float, target: float, unit: str) -> Verdict:
+    return Verdict(name, f"{found:.1f} {unit}", f">= {target:g} {unit}", found >= target)
+
+
 def rss(pid: int | str = "self") -> int:
     """KB."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()

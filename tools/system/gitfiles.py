@@ -15,17 +15,20 @@ from typing import NamedTuple
 
 from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import head_of, read_regular
+from gatewright.tools.system.secrets import without_login
 
 SMALL = 4096
 CONFIG = 256 * 1024
 IGNORES = 1_000_000
 MAX_UP = 40
+REMOTES = 8
 NAME = 200  # characters of the person's name
 _HEAD = later(r"ref:[ \t]*(refs/[^\s~^:?*\[\\\x00-\x20\x7f]{1,1000})|([0-9a-f]{40}|[0-9a-f]{64})")
 _SECTION = later(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
 _QUOTED = later(r'"([^"\\]*)"[ \t]*(?:[#;].*)?')
 _FILTER = later(r"\[\s*(?:include|filter)", re.IGNORECASE)
 _LARGE = later(r'\[\s*filter\s*"lfs"\s*\]', re.IGNORECASE)
+_REMOTE = later(r'^\s*\[remote "([^"\]\n]{1,100})"\]', re.MULTILINE)
 _KEY = later(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)")
 
 
@@ -132,6 +135,27 @@ def remote_of(file: Path, name: str) -> str:
         if inside and key is not None and key[1].lower() == "url":
             return _plain(key[2]) or ""
     return ""
+
+
+def remotes_of(root: Path) -> dict[str, str]:
+    """The remotes of the repository that a directory lies in, by name, as they are now.
+
+    What may be a password is left out of their addresses. Blocks: a few small reads.
+    """
+    found = repository_of(root)
+    if found is None:
+        return {}
+    config = found.common / "config"
+    try:
+        names = _REMOTE.findall(read_regular(config, CONFIG).decode("utf-8", "replace"))
+    except OSError:
+        return {}
+    given = ((name, remote_of(config, name)) for name in dict.fromkeys(names[:REMOTES]))
+    return {
+        name: address if address.startswith(("/", ".", "~")) else without_login(address)
+        for name, address in given
+        if address
+    }
 
 
 def _plain(value: str) -> str | None:

@@ -86,6 +86,12 @@ def secret_value(value: str) -> bool:
     return any(found.search(value) for found in (_ADDRESS, _VALUE, SHAPE))
 
 
+def without_login(address: str) -> str:
+    """An address without who one is there: what stands before the host may be a password."""
+    scheme = _SCHEME.match(address)
+    return (scheme.group() if scheme else "") + address.rpartition("@")[2]
+
+
 class Secrets(msgspec.Struct, frozen=True):
     """The list as it counts in one session.
 
@@ -140,8 +146,7 @@ class Secrets(msgspec.Struct, frozen=True):
             return ""  # git counts these, and stops where one is missing
         if name.upper() not in _PROXIES or "@" not in value or name in self.kept | self.named:
             return value
-        scheme = _SCHEME.match(value)
-        return (scheme.group() if scheme else "") + value.rpartition("@")[2]
+        return without_login(value)
 
 
 @lru_cache(maxsize=8)

@@ -1,8 +1,11 @@
-"""Plugs auto mode in: nothing of it is imported before the first call that it has to judge."""
+"""Plugs auto mode in: nothing of it is imported before the first call that it has to judge.
+
+Until then the journal remembers; here is only what the person said, which nothing pushes out, and
+which remotes there were before anything ran.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -12,21 +15,18 @@ from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.models.judges import UNMEASURED, judge_for
 from gatewright.agent.record.events import (
     AgentFinished,
-    AgentStarted,
     Answered,
     Cleared,
     Compacted,
-    Decided,
     Envelope,
-    HookRan,
     ModeChanged,
     Rewound,
-    ToolStarted,
     UserMessage,
 )
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN
 from gatewright.tools.system import private
+from gatewright.tools.system.gitfiles import remotes_of
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.auto_mode.auto_session import AutoSession
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from gatewright.tools.moments import Moment, Verdict
 
 MODE = "auto"
-KEPT = 2_000  # events that are remembered for a judge, until the first is needed
-TOLD = (
-    UserMessage, ToolStarted, Decided, Answered, HookRan, AgentStarted, AgentFinished, Compacted,
-)  # fmt: skip
+PLAN = "plan"
+REMOTES = "remotes_when_the_session_began"
+LATE = "remotes_when_auto_mode_came"
 ENTERED = (
     "Auto mode is on: nobody is asked, a model judges your calls in the person's place. Act, and "
     "decide routine matters yourself; expect to be corrected. Do nothing destructive and nothing "
@@ -55,14 +54,14 @@ LEFT = "Auto mode is off: what needs a yes is asked about again."
 
 
 class AutoMode:
-    """What happened so far, until somebody has to judge; then all of it is the session's."""
+    """The person's words, until somebody has to judge; then all is the session's."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        started = host.joined.is_set()  # it became wanted in the middle of a session
-        past = host.journal.hub().kept() if started else host.base.start.stored
-        self._past: list[Envelope] = []
-        for envelope in past:
+        late = host.joined.is_set()  # it became wanted in the middle of a session
+        self._remotes = {LATE if late else REMOTES: remotes_of(host.begins.root)}
+        self._words: list[Envelope] = []
+        for envelope in host.journal.hub().kept():
             self._remember(envelope)
         self._session: AutoSession | None = None
         self._was = self._announced = self._listens = False
@@ -74,29 +73,28 @@ class AutoMode:
         if self._session is None:
             from gatewright.agent.extensions.auto_mode.auto_session import AutoSession  # noqa: PLC0415  lazy: 12 ms
 
-            self._session = AutoSession(self._host, self._past)
-            self._past = []
+            self._session = AutoSession(self._host, self._words, self._remotes, judges_in)
+            self._words = []
+            self.listen()  # an agent alone may be in the mode
         return self._session
 
     def saw(self, envelope: Envelope) -> None:
         event = envelope.event
-        if isinstance(event, ModeChanged) and event.mode == MODE:
-            self._entered()
-        if isinstance(event, AgentFinished) and self._active():
+        if isinstance(event, ModeChanged):
+            self._mode(event.mode)
+        if isinstance(event, AgentFinished) and judges_in(self._host):
             self._begun()  # whoever ended may have to be looked through, judged before or not
         if self._session is not None:
             self._session.saw(envelope)
         elif isinstance(event, Rewound) and envelope.agent == MAIN:
-            branch = self._host.journal.hub().kept()
-            self._past = [each for each in branch if isinstance(each.event, TOLD)]
+            self._words.clear()
+            for each in self._host.journal.hub().kept():
+                self._remember(each)
         else:
             self._remember(envelope)
 
-    def _active(self) -> bool:
-        return self._host.policy.current() == MODE
-
     def listen(self) -> None:
-        """Reports of agents go by here, from the first time that the mode is on."""
+        """Reports of agents go by here, from the first time that their calls may be judged."""
         if not self._listens:
             self._listens = True
             self._host.listeners.add(self)
@@ -108,9 +106,12 @@ class AutoMode:
 
         return Verdict()
 
-    def _entered(self) -> None:
-        """The person chose it, perhaps again: what was refused before counts no more."""
-        self.listen()
+    def _mode(self, mode: str) -> None:
+        """Of the session. Auto mode chosen again: what was refused before counts no more."""
+        if judges_in(self._host):
+            self.listen()
+        if mode != MODE:
+            return
         if self._session is not None:
             self._session.entered()
         for text in self.told():
@@ -128,16 +129,18 @@ class AutoMode:
         return (EXPLAINED.format(model=found.model), *told)
 
     def _remember(self, envelope: Envelope) -> None:
-        if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
-            self._past.clear()
-        if not isinstance(envelope.event, TOLD):
+        if envelope.agent != MAIN:
             return
-        self._past.append(envelope)
-        if len(self._past) > KEPT:
-            del self._past[_first_deed(self._past)]
+        match envelope.event:
+            case Cleared():
+                self._words.clear()
+            case UserMessage(hidden=False) | Answered() | Compacted():
+                self._words.append(envelope)
+            case _:
+                pass
 
     def announced(self) -> Announcement:
-        if not self._active():
+        if self._host.policy.current() != MODE:
             return Announcement("Auto mode", LEFT if self._announced else "")
         text = STANDS if self._announced and self._was else ENTERED
         self._announced = self._was = True
@@ -148,15 +151,10 @@ class AutoMode:
             await self._session.close()
 
 
-def _first_deed(past: Iterable[Envelope]) -> int:
-    """The oldest that is nothing the person said."""
-    for index, envelope in enumerate(past):
-        event = envelope.event
-        if isinstance(event, Answered | Compacted):
-            continue
-        if envelope.agent != MAIN or not isinstance(event, UserMessage) or event.hidden:
-            return index
-    return 0
+def judges_in(host: Host) -> bool:
+    """Whether calls of the session are judged in the mode it is in."""
+    mode, permissions = host.policy.current(), host.around.settings.permissions
+    return mode == MODE or (mode == PLAN and permissions.use_auto_mode_during_plan)
 
 
 def wanted(around: Surroundings) -> bool:
@@ -166,7 +164,7 @@ def wanted(around: Surroundings) -> bool:
 async def plug_auto(host: Host) -> Contribution:
     auto = AutoMode(host)
     begins = host.policy.current() == MODE
-    if begins:
+    if judges_in(host):
         auto.listen()
     return Contribution(
         classify=auto.classify,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import merge
 
 from gatewright.agent.auto.account import SILENT, Account, remember
 from gatewright.agent.auto.classifier import Classifier, Ports
@@ -33,7 +34,10 @@ from gatewright.agent.record.events import (
     TurnEnded,
     UserMessage,
 )
+from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.messages import Usage
+from gatewright.agent.settings.groups.auto_settings import AutoMode
+from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.tools_table import row
 from gatewright.tools.access import MAIN, Access
 from gatewright.tools.classify import Opinion, Pending
@@ -44,20 +48,32 @@ BY = "auto mode"  # what its requests are called where costs are listed
 
 
 class AutoSession:
-    def __init__(self, host: Host, past: Iterable[Envelope]) -> None:
+    """`words` are what the person said since the session began, or was cleared; `remotes` what a
+    judge is told of the repository's.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        words: Sequence[Envelope],
+        remotes: JsonObject,
+        judges: Callable[[Host], bool],
+    ) -> None:
         self._host = host
+        self._judges = judges  # whether calls of the session are judged as it stands
+        self._settings = host.around.settings.auto_mode
         self._judge: Judge | None = None
         self._children: dict[str, str] = {}  # agents by the calls that started them
         self._acting: dict[str, None] = {}  # calls that run, and may change something
         self._reviews: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.account = Account(_family)
-        for envelope in past:
+        for envelope in so_far(host.journal, words):
             self.account.saw(envelope)
             if isinstance(envelope.event, AgentStarted):
                 self._children[envelope.event.call_id] = envelope.event.child
         self._known = Known(
-            host.begins.root,
+            remotes,
             host.briefing.readable,
             time.time(),
             host.changes.known,
@@ -69,7 +85,6 @@ class AutoSession:
             Ports(
                 judge=self._opened,
                 known=self._facts,
-                paid=self._paid,
                 checking=lambda call, agent: host.journal.publish(
                     CheckStarted(call_id=call), agent
                 ),
@@ -77,6 +92,7 @@ class AutoSession:
                 alone=lambda: not host.policy.interactive,
             ),
         )
+        host.live.listen(self._settled)
 
     async def classify(self, pending: Pending) -> Opinion:
         return await self.classifier(pending)
@@ -104,7 +120,7 @@ class AutoSession:
                 classifier.reuse.acted(id)  # again: something may have been judged while it ran
             case AgentStarted(call_id=id, child=child) if id:
                 self._children[id] = child
-            case AgentFinished(child=child, background=True) if self._active():
+            case AgentFinished(child=child, background=True) if self._concerns(child):
                 self._look_behind(child, envelope.agent)
             case _:
                 pass
@@ -119,15 +135,15 @@ class AutoSession:
             case _:
                 pass
 
-    def _active(self) -> bool:
-        return self._host.policy.current() == "auto"
+    def _concerns(self, child: str) -> bool:
+        return self._judges(self._host) or self.account.judged(child)
 
     async def at(self, moment: Moment) -> Verdict:
         """An agent's report is the result of the call that started it: a warning goes before it."""
-        if not isinstance(moment, CallEnded) or not self._active():
+        child = self._children.pop(moment.call.id, "") if isinstance(moment, CallEnded) else ""
+        if not isinstance(moment, CallEnded) or not child or not self._concerns(child):
             return Verdict()
-        child = self._children.pop(moment.call.id, "")
-        warning = await self.classifier.reviewed(child) if child else ""
+        warning = await self.classifier.reviewed(child)
         if not warning:
             return Verdict()
         parts = [part.text for part in moment.result.content if isinstance(part, TextContent)]
@@ -153,19 +169,33 @@ class AutoSession:
     async def _opened(self) -> Judge:
         async with self._opening:
             if self._judge is None:
-                self._judge = await asyncio.to_thread(self._open)
+                settings = self._settings
+                judge = await asyncio.to_thread(self._open, settings)
+                if self._settings != settings:  # meanwhile
+                    judge.goes_by(self._standing(self._settings), self._settings.stages)
+                self._judge = judge
             return self._judge
 
-    def _open(self) -> Judge:
+    def _open(self, settings: AutoMode) -> Judge:
         """Its own connection: it never waits behind requests of agents."""
         around = self._host.around
         found = judge_for(around, self._host.base.model_name)
         if found.lack:
             raise GatewrightError(found.lack)
         opened = open_provider(found.model, settings=around.providers, env=around.env)
-        settings = around.settings.auto_mode
-        system = standing(in_force(settings), self._instructions())
-        return Judge(opened, system, stages=settings.stages)
+        return Judge(opened, self._standing(settings), stages=settings.stages, paid=self._paid)
+
+    def _standing(self, settings: AutoMode) -> tuple[str, ...]:
+        return standing(in_force(settings), self._instructions())
+
+    def _settled(self, around: Surroundings) -> None:
+        """What the person writes down counts from the next call on, and may turn a no around."""
+        before, self._settings = self._settings, around.settings.auto_mode
+        if self._settings == before:
+            return
+        self.classifier.reuse.spoken()
+        if self._judge is not None:
+            self._judge.goes_by(self._standing(self._settings), self._settings.stages)
 
     def _instructions(self) -> Iterable[Instructions]:
         book = part_of(self._host.brought, MemoryBook)
@@ -191,6 +221,23 @@ class AutoSession:
         await asyncio.gather(*self._reviews, return_exceptions=True)
         if self._judge is not None:
             await self._judge.close()
+
+
+def so_far(journal: Journal, words: Sequence[Envelope]) -> list[Envelope]:
+    """What happened, as far as the journal remembers: of the session, of the agents that work, and
+    the words that went before it.
+    """
+    main = journal.hub().kept()
+    known = {each.uuid for each in main}
+    found = [[*(each for each in words if each.uuid not in known), *main]]
+    agents = [MAIN]
+    for agent in agents:  # grows by those it started
+        kept = journal.hub(agent).kept()
+        if agent != MAIN:
+            found.append(list(kept))
+        begun = [each.event.child for each in kept if isinstance(each.event, AgentStarted)]
+        agents += [child for child in begun if journal.knows(child)]
+    return list(merge(*found, key=lambda each: each.timestamp))
 
 
 def _family(tool: str) -> str:
