@@ -31,7 +31,7 @@ from tests.tui.fuzz_steps import HUGE, Step
 from tests.tui.happenings import TEXTS, Chance, happening
 from tests.tui.panel_samples import BY_COMMAND, MADE
 from tests.tui.scenes import SCENES
-from tests.tui.stage import Clock, Stage
+from tests.tui.stage import Clock, Stage, driven
 from tests.tui.test_sheets import RULES
 
 BY_HAND, BURST = 0.09, 0.002  # seconds between keys
@@ -377,7 +377,7 @@ async def opened(first: Step, cwd: str) -> AsyncGenerator[Play]:
         return session.facade()
 
     app = AgentApp(open_session, ui=ui, monotonic=clock, now=lambda: session.now)
-    async with app.run_test(size=size) as pilot:
+    async with driven(app, size=size) as pilot:
         play = Play(Stage(app, pilot, session, clock), gate)
         if not late:
             gate.set()

@@ -19,6 +19,7 @@ from gatewright.tui.prompt.box import Box
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.waiting import PATIENCE
 from tests.tui.idle import Skipping, wait_for_idle
+from tests.tui.styles import shared
 
 
 class Clock:
@@ -144,15 +145,23 @@ async def stage(
 
     clock = Clock()
     app = AgentApp(open_session, ui=Ui(theme=theme), monotonic=clock, now=lambda: session.now)
-    with (
-        patch("textual.app.wait_for_idle", wait_for_idle),
-        patch("textual.pilot.wait_for_idle", wait_for_idle),
-        patch("gatewright.tui.event_pump.CALM", 0.0),  # nothing is seen later than it happened
-    ):
-        async with app.run_test(size=size) as pilot:
+    with patch("gatewright.tui.event_pump.CALM", 0.0):  # nothing is seen later than it happened
+        async with driven(app, size=size) as pilot:
             made = Stage(app, pilot, session, clock)
             await made.see(session.model[:8])
             try:
                 yield made
             finally:
                 await app.own_line.close()  # as leaving does
+
+
+@asynccontextmanager
+async def driven(app: AgentApp, *, size: tuple[int, int] = (80, 24)) -> AsyncGenerator[Pilot[int]]:
+    """The app on a test terminal: nobody waits longer than there is something to do."""
+    with (
+        shared(),
+        patch("textual.app.wait_for_idle", wait_for_idle),
+        patch("textual.pilot.wait_for_idle", wait_for_idle),
+    ):
+        async with app.run_test(size=size) as pilot:
+            yield pilot

@@ -25,7 +25,7 @@ from tests.fakes.waiting import PATIENCE
 from tests.tui.agent_scenes import AGENT_SCENES
 from tests.tui.panel_samples import kinds
 from tests.tui.scenes import SCENES
-from tests.tui.stage import screen_text, stage
+from tests.tui.stage import driven, screen_text, stage
 from tests.tui.test_pictured import LISTS, PICTURED, UNSEEN
 
 SIZES = [(80, 24), (40, 12)]
@@ -123,7 +123,7 @@ async def test_what_a_command_opens_is_left_by_the_key_on_it(
         return made[0]
 
     app = AgentApp(begin)
-    async with app.run_test(size=size) as pilot:
+    async with driven(app, size=size) as pilot:
         async with asyncio.timeout(PATIENCE):
             while app.session is None or not app.repl.view.mode:
                 await pilot.pause(0.01)

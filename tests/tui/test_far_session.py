@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from unittest.mock import patch
 
 import pytest
 from textual.pilot import Pilot
@@ -20,12 +20,10 @@ from gatewright.tui.app import AgentApp
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.tui.idle import wait_for_idle
-from tests.tui.stage import Clock, screen_text
+from tests.fakes.waiting import PATIENCE
+from tests.tui.stage import Clock, driven, screen_text
 
 pytestmark = pytest.mark.e2e
-JOIN = 30.0  # seconds for a start on a busy machine
-EYE = 20.0
 
 
 class Far:
@@ -43,18 +41,18 @@ class Far:
         argv = (*self._program.argv, "--model", MODEL)
         env = self._program.env(**served(self._server))
         self.line = await start(argv, self._program.project, env, spawn)
-        return await join(self.line, within=JOIN)
+        return await join(self.line, within=PATIENCE)
 
     async def see(self, *wanted: str) -> str:
         await self.until(lambda: all(word in screen_text(self.app) for word in wanted), *wanted)
         return screen_text(self.app)
 
     async def until(self, fact: Callable[[], bool], *wanted: str) -> None:
-        for _ in range(int(EYE * 50)):
-            if fact():
-                return
+        end = time.monotonic() + PATIENCE
+        while not fact():
+            if time.monotonic() > end:
+                raise AssertionError(f"no {wanted} on the screen:\n{screen_text(self.app)}")
             await self.pilot.pause(0.02)
-        raise AssertionError(f"no {wanted} on the screen:\n{screen_text(self.app)}")
 
     async def say(self, text: str) -> None:
         self.app.repl.box.insert(text)
@@ -73,13 +71,9 @@ class Far:
 
 @asynccontextmanager
 async def far(program: Program, script: str) -> AsyncGenerator[Far]:
-    with (
-        ServerThread(script) as server,
-        patch("textual.app.wait_for_idle", wait_for_idle),
-        patch("textual.pilot.wait_for_idle", wait_for_idle),
-    ):
+    with ServerThread(script) as server:
         made = Far(program, server)
-        async with made.app.run_test(size=(90, 34)) as pilot:
+        async with driven(made.app, size=(90, 34)) as pilot:
             made.pilot = pilot
             try:
                 await made.see(MODEL)

@@ -14,7 +14,7 @@ from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolSta
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.waiting import PATIENCE
-from tests.tui.stage import screen_text, stage
+from tests.tui.stage import driven, screen_text, stage
 
 
 async def test_enter_sends_and_empties_the_prompt() -> None:
@@ -264,14 +264,13 @@ async def test_what_is_typed_before_the_session_is_kept() -> None:
         return session.facade()
 
     app = AgentApp(open_session)
-    async with app.run_test() as pilot:
+    async with driven(app) as pilot:
         await pilot.press("h", "i", "enter", "n", "e", "x", "t")
         assert session.sent == []
         gate.set()
-        for _ in range(100):
-            await pilot.pause(0.01)
-            if session.sent:
-                break
+        async with asyncio.timeout(PATIENCE):
+            while not session.sent:
+                await pilot.pause(0.01)
         assert session.sent == ["hi"]
         assert app.repl.box.text == "next"
 
@@ -284,7 +283,7 @@ async def test_a_command_typed_before_the_session_is_offered_once_it_is_there() 
         return session.facade()
 
     app = AgentApp(open_session)
-    async with app.run_test() as pilot:
+    async with driven(app) as pilot:
         await pilot.press("slash", "h", "e", "l")
         assert "/help" not in screen_text(app), "nobody knows one yet"
         gate.set()

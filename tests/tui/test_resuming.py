@@ -12,7 +12,7 @@ from gatewright.tools.blocks import Table
 from gatewright.tui.app import AgentApp
 from gatewright.tui.sessions.resuming import OpenSession, Resuming
 from tests.fakes.fake_session import FakeSession
-from tests.tui.stage import Clock, Stage
+from tests.tui.stage import Clock, Stage, driven
 
 ROWS = (
     ("0198-new", "mend the lexer", "2 min", "12 kB", "main"),
@@ -39,7 +39,7 @@ async def start(rows: tuple[tuple[str, ...], ...]) -> AsyncGenerator[tuple[Stage
     clock = Clock()
     app = AgentApp(going_on("never"), monotonic=clock, now=lambda: session.now)
     app.resuming = Resuming(sessions, going_on)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with driven(app) as pilot:
         yield Stage(app, pilot, session, clock), opened
 
 

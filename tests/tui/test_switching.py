@@ -25,7 +25,7 @@ from gatewright.tools.protocol import TextContent
 from gatewright.tui.app import AgentApp
 from tests.fakes.commands import add_command
 from tests.fakes.fake_session import FakeSession
-from tests.tui.stage import Clock, Stage
+from tests.tui.stage import Clock, Stage, driven
 
 ROWS = (
     Choice("0198-other", "paint the shed", "3 d  12 kB", "main", "/resume 0198-other"),
@@ -98,7 +98,7 @@ async def two(size: tuple[int, int] = (80, 24)) -> AsyncGenerator[tuple[Stage, T
     clock = Clock()
     app = AgentApp(first, monotonic=clock, now=lambda: made.first.now)
     app.switching.others = made.open
-    async with app.run_test(size=size) as pilot:
+    async with driven(app, size=size) as pilot:
         stage = Stage(app, pilot, made.first, clock)
         await stage.see("The boat is repaired.", "first-1")
         yield stage, made

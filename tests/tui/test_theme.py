@@ -15,6 +15,7 @@ from gatewright.tui.style.palette_file import read_palette, read_palettes
 from gatewright.tui.style.theme import PALETTES, ROLES, Palette, styles_of
 from gatewright.tui.style.themed import AUTO
 from tests.fakes.fake_session import FakeSession
+from tests.tui.stage import driven
 
 COLOURED = [palette for palette in PALETTES.values() if not palette.ansi]
 
@@ -129,7 +130,7 @@ async def test_settings_of_the_screen() -> None:
         return FakeSession().facade()
 
     app = AgentApp(open_session, ui=ui, own=own)  # type: ignore[arg-type]
-    async with app.run_test():
+    async with driven(app):
         assert app.look.palette.accent == "#aa00ff"
         assert app.repl.spinner.still
         assert app.repl.box.vim is not None
