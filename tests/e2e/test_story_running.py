@@ -14,7 +14,6 @@ from tests.fakes.waiting import until, written
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 10.0
 BYPASS = ("--permission-mode", "bypassPermissions")
 
 
@@ -69,7 +68,7 @@ def test_what_waits_can_be_taken_back(program: Program) -> None:
 
 
 def written_number(path: Path) -> int:
-    return int(written(path, LIMIT))
+    return int(written(path))
 
 
 def _lives(pid: int) -> bool:
@@ -82,7 +81,7 @@ def _lives(pid: int) -> bool:
 
 
 def until_gone(pids: list[int]) -> None:
-    until(lambda: not any(map(_lives, pids)), LIMIT, what="the end of the command")
+    until(lambda: not any(map(_lives, pids)), what="the end of the command")
 
 
 def test_what_a_stopped_command_had_printed_stays(program: Program) -> None:

@@ -76,14 +76,12 @@ def unjudged_readers(sources: Sequence[Source]) -> list[str]:
         f"{source.path}:{line} {name}: take a Readable, or say in {__name__} whose file it is"
         for source in sources
         if source.folder == "agent" and not source.path.startswith(tuple(OWN))
-        for line, name in _readings(source.tree)
+        for line, name in _readings(source)
     ]
 
 
-def _readings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
+def _readings(source: Source) -> Iterator[tuple[int, str]]:
+    for node in source.of(ast.Call):
         match node.func:
             case ast.Name(id=name) if name in _READING:
                 yield node.lineno, name
@@ -116,12 +114,12 @@ def blind_openers(sources: Sequence[Source]) -> list[str]:
         f"{source.path}:{line} {name}: open_regular, read_regular or head_of"
         for source in sources
         if source.path.startswith(_EARLY) and source.path not in PACKAGED
-        for line, name in _blind(source.tree)
+        for line, name in _blind(source)
     ]
 
 
-def _blind(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _blind(source: Source) -> Iterator[tuple[int, str]]:
+    for node in source.of(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) if name in _WHOLE:
                 yield node.lineno, name

@@ -191,16 +191,14 @@ def _functions(source: Source) -> Iterator[Function]:
 
 
 def _caught(source: Source) -> Iterator[tuple[str, ast.ExceptHandler]]:
-    if any(source.of(ast.ExceptHandler)):
-        yield from _handlers(source.tree)
-
-
-def _handlers(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.ExceptHandler]]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ExceptHandler):
-            yield function, node
-        inside = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else function
-        yield from _handlers(node, inside)
+    """With the name of the function that it stands in."""
+    for node in source.of(ast.ExceptHandler):
+        around = [
+            (each.lineno, each.name)
+            for each in _functions(source)
+            if each.lineno <= node.lineno <= (each.end_lineno or each.lineno)
+        ]
+        yield max(around, default=(0, ""))[1], node
 
 
 def _is_broad(caught: ast.expr | None) -> bool:

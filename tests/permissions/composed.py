@@ -21,8 +21,9 @@ from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer
 from tests.fakes.recorder import Recorder
+from tests.fakes.waiting import PATIENCE
 
-WITHIN = 8.0
+WITHIN = PATIENCE
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ID = "5e55104a-0000-4000-8000-000000000001"
 

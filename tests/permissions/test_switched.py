@@ -59,7 +59,7 @@ async def test_a_yes_of_the_same_moment_does_not_count_either(tmp_path: Path) ->
     await desk.asked()
     desk.policy.set("plan")
     desk.standing[0].set_result(Answer(("always",)))
-    assert isinstance(await asyncio.wait_for(judging, 5), Refused)
+    assert isinstance(await asyncio.wait_for(judging, PATIENCE), Refused)
     assert desk.policy.current() == "plan"
 
 
@@ -72,5 +72,5 @@ async def test_a_switch_answers_nothing(tmp_path: Path) -> None:
         await asyncio.sleep(0)
     assert not judging.done()
     desk.standing[0].set_result(Answer(("once",)))
-    assert isinstance(await asyncio.wait_for(judging, 5), Passed)
+    assert isinstance(await asyncio.wait_for(judging, PATIENCE), Passed)
     assert len(desk.shown) == 1

@@ -109,6 +109,6 @@ async def test_nor_is_it_run_within_another(tmp_path: Path, inner: str) -> None:
     async with desk(tmp_path, [launch(script), *OK], own=DENIED, interactive=False) as opened:
         answers(opened, "say: seen")
         opened.session.submit("go")
-        end = await opened.seen.until(WorkflowEnded, within=20)
+        end = await opened.seen.until(WorkflowEnded)
         assert "Workflow(look)" in end.result
         assert "look at it" not in json.dumps(opened.server.bodies)

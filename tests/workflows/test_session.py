@@ -72,7 +72,7 @@ async def through(opened: Desk) -> WorkflowEnded:
     """A turn that launches one, to its end and the notice of it."""
     opened.session.submit("use a workflow")
     await agreed(opened)
-    end = await opened.seen.until(WorkflowEnded, within=20)
+    end = await opened.seen.until(WorkflowEnded)
     await opened.session.idle()
     return end
 
