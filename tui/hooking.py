@@ -24,7 +24,7 @@ def besides(
         match envelope.event:
             case ev.Rewound(text=text) if text:
                 draft(text)  # the message it went back to is there to be edited
-            case ev.InputRefused(text=text) if text:
+            case ev.InputRefused(text=text, declined=False) if text:
                 put_back(text)
             case ev.HookAnswered(terminal=sequence) if sequence:
                 say(sequence)

@@ -183,8 +183,14 @@ def _record(view: View, event: Record) -> Reduced:
             view = replace(view, live=(), tools={}, looks=(), todo=carried.todo)
             view, more = add(view, Rule(0, "back at an earlier message"))
             return view, (Returned(to), *more)
-        case ev.InputRefused(text=text, reason=reason):
-            return add(view, Note(0, f"Not sent: {reason}\n{text}".rstrip(), "warning"))
+        case ev.InputRefused():
+            return add(view, _unsent(event))
+
+
+def _unsent(event: ev.InputRefused) -> Note:
+    if event.declined:
+        return Note(0, event.reason, "dim")
+    return Note(0, f"Not sent: {event.reason}\n{event.text}".rstrip(), "warning")
 
 
 def _hook(view: View, event: HookEvent, at: float) -> Reduced:

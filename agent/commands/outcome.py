@@ -93,12 +93,14 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a message that had to be made first: hidden ones that go before it.
 
-    `refused` says why it is not sent; then nothing of the rest counts.
+    `refused` says why it is not sent; then nothing of the rest counts. `declined`: the person did
+    not want it, and gets nothing back.
     """
 
     before: tuple[tuple[Content, ...], ...] = ()
     told: tuple[AnyEvent, ...] = ()  # published before those
     refused: str = ""
+    declined: bool = False
 
 
 # Called when the message is taken up, in its turn and within its scope: an interrupt ends it.

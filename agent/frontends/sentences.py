@@ -140,8 +140,8 @@ def _line(event: AnyEvent) -> str:
             return f"{text}\n"
         case HookRan(message=message) as ran if message:
             return f"{warning(ran)}\n"
-        case InputRefused(reason=reason):
-            return f"Not sent: {reason}\n"
+        case InputRefused(reason=reason, declined=declined):
+            return f"{'' if declined else 'Not sent: '}{reason}\n"
         case ModeChanged(mode=mode, by=by) if by != "user":  # what /mode says is enough
             return f"Mode: {mode}\n"
         case Cleared():

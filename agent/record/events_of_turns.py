@@ -27,11 +27,12 @@ class UserMessage(Event, frozen=True, tag="user"):
 
 
 class InputRefused(Event, frozen=True, tag="input_refused"):
-    """What was typed is not sent, and why: it is the person's again."""
+    """What was typed is not sent, and why: it is the person's again, who may have said so."""
 
     durable: ClassVar[bool] = False
     text: str
     reason: str
+    declined: bool = False  # by the person, whom nothing is given back
 
 
 class AssistantMessage(Event, frozen=True, tag="assistant"):

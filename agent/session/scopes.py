@@ -56,7 +56,7 @@ class Scopes:
             begun = Begun(refused="Interrupted.")
         if begun.refused:
             self._enter(None)
-            return InputRefused(text=item.text, reason=begun.refused)
+            return InputRefused(item.text, begun.refused, begun.declined)
         self._begun[item.id] = begun
         return None
 

@@ -15,6 +15,7 @@ from gatewright.tools.interact import Ask as Question
 from gatewright.tools.protocol import ToolCall
 
 Choice: TypeAlias = Literal["once", "always", "no", "stop", "told", "cancelled"]
+NO_OTHER_WAY = "Do not try to reach the same effect with another tool or command."
 STOPPED = "The person said no and stopped this agent."
 
 
@@ -131,10 +132,14 @@ def refusal(deny: Deny, hook_text: str = "") -> str:
     """For the model: what was refused, why, and that another way round is no answer."""
     reason = deny.reason
     said = f' The hook said: "{hook_text}".' if reason.stage is Stage.HOOK and hook_text else ""
-    return (
-        f"Not run ({reason.stage}): {reason.text}{said} "
-        "Do not try to reach the same effect with another tool or command."
-    )
+    return f"Not run ({reason.stage}): {reason.text}{said} {NO_OTHER_WAY}"
+
+
+def plainly(refusal: str) -> str:
+    """The same for a person, who needs no advice and no name of a stage."""
+    text = refusal.replace(NO_OTHER_WAY, "").strip()
+    _, marked, reason = text.partition("): ")
+    return reason if marked and text.startswith("Not run (") else text
 
 
 def repeated(text: str) -> str:

@@ -82,15 +82,18 @@ def test_what_hooks_have_for_the_terminal_is_written_and_nothing_that_does_more(
     assert written == [fine]
 
 
-def test_an_input_that_is_refused_is_put_back_unless_a_hook_keeps_it() -> None:
+def test_an_input_that_is_refused_is_put_back_unless_a_hook_keeps_it_or_its_person_said_no() -> (
+    None
+):
     back: list[str] = []
     batch = [
-        ev.Envelope(
-            seq=0, uuid="", parent="", timestamp=0.0, agent="main",
-            event=ev.InputRefused(text=text, reason="no"),
+        ev.Envelope(seq=0, uuid="", parent="", timestamp=0.0, agent="main", event=event)
+        for event in (
+            ev.InputRefused(text="my words", reason="no"),
+            ev.InputRefused(text="", reason="no"),
+            ev.InputRefused(text="/sweep", reason="no", declined=True),
         )
-        for text in ("my words", "")
-    ]  # fmt: skip
+    ]
     besides(batch, print, back.append, print)
     assert back == ["my words"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.record.events import ToolFinished, WorkflowEnded, WorkflowStarted
+from gatewright.agent.record.events import ToolFinished, TurnEnded, WorkflowEnded, WorkflowStarted
 from gatewright.agent.turn.structured_answer import MOST, Shape
 from gatewright.tools.blocks import Code
 from tests.permissions.composed import ID, desk
@@ -48,7 +48,7 @@ async def test_args_that_never_fit_stop_no_session(tmp_path: Path) -> None:
     script = f"export const meta = {meta};\nreturn 1;\n"
     async with desk(tmp_path, [launch(script, args=json.loads(LONG)), *OK]) as opened:
         opened.session.submit("go")
-        await opened.ended()
+        await opened.seen.until(TurnEnded)
         assert "takes too long" in await opened.finished("w1")
         assert not opened.seen.of(WorkflowStarted)
 

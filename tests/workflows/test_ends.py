@@ -91,6 +91,7 @@ async def test_a_spent_budget_lets_requests_end_and_is_told_once(tmp_path: Path)
 
 
 async def test_a_storm_of_refused_requests_is_waited_out(tmp_path: Path) -> None:
+    """For longer than it takes until it is told that they wait."""
     script = (
         META
         + f"""\
@@ -100,7 +101,7 @@ return found.filter(each => each === 'ok').length;
 """
     )
     async with desk(tmp_path, [launch(script), *["say: ok"] * 4]) as opened:
-        refused = "status: 429 retry_after=0.05 body={}"
+        refused = "status: 429 retry_after=0.6 body={}"
         for n in range(STORM):
             both = f"{refused}\n---\nsay: ok"
             opened.server.tasks[f"do it [{n}]"] = list(read_script(both))

@@ -67,7 +67,8 @@ async def _played(case: Case, source: str) -> Played:
     budget = (
         msgspec.convert(case.data("budget"), BudgetNow) if "budget" in case.wanted else BudgetNow()
     )
-    return await played(check(source), answered, args, budget, QUICK, SAVED)
+    limits = QUICK if case.wanted.get("!", "").startswith("cpu") else Limits()
+    return await played(check(source), answered, args, budget, limits, SAVED)
 
 
 def _compare(case: Case, found: Played) -> None:

@@ -292,8 +292,8 @@ async def test_a_run_that_was_cut_off_goes_on_in_the_next_process(tmp_path: Path
         opened.session.submit("go on")
         asked = await opened.asked(2)
         opened.answer(asked, "once")
-        assert "1 replayed, 1 go on, 0 run again" in str(asked.ask.body)
-        assert "- b: goes on where it was cut off" in str(asked.ask.body)
+        assert "1 replayed, 1 go on, 0 run again, 0 new, about" in str(asked.ask.body)
+        assert "- b: goes on: it was cut off" in str(asked.ask.body)
         end = await opened.seen.until(WorkflowEnded, where=lambda e: e.status == "done")
         assert json.loads(end.result) == {"found": ["seen a", "seen b"]}
         assert (end.ok, end.replayed) == (1, 1)

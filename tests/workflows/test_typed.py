@@ -86,8 +86,32 @@ async def test_it_is_asked_about_and_a_no_sends_nothing(tmp_path: Path) -> None:
         ]
         made.answer(asked, "no")
         refused = await made.seen.until(InputRefused, within=WITHIN)
-        assert refused.text == "/sweep" and made.server.bodies == []
+        assert refused.declined and made.server.bodies == []
+        assert refused.reason == "/sweep was not begun."
         assert made.seen.of(WorkflowStarted) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "rules", "why"),
+    [
+        ("plan", {}, "Workflows do not start in plan mode."),
+        ("dontAsk", {}, "A workflow starts many agents. In dontAsk mode nothing is asked."),
+        (
+            "default",
+            {"deny": ["Workflow(sweep)"]},
+            "A deny rule forbids it: Workflow(sweep) (user).",
+        ),
+    ],
+)
+async def test_why_it_does_not_begin_is_said_to_a_person(
+    tmp_path: Path, mode: str, rules: dict[str, Any], why: str
+) -> None:
+    """What the model would be advised about it is not for them."""
+    save(tmp_path)
+    async with opened(tmp_path, mode=mode, own={"permissions": rules}) as made:
+        await made.session.run_command("/sweep")
+        refused = await made.seen.until(InputRefused, within=WITHIN)
+        assert (refused.reason, refused.text, refused.declined) == (why, "/sweep", False)
 
 
 async def test_a_yes_for_the_session_asks_once(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ from gatewright.agent.workflows.runs.past import (
     known_rerun,
     read_past,
     read_run,
-    stale,
 )
+from gatewright.agent.workflows.runs.rehearsal import Foreseen
 from gatewright.agent.workflows.saved.saved_book import Saved, SavedBook, text_of
 from gatewright.agent.workflows.script.check import check
 from gatewright.agent.workflows.script.checked import MOST_BYTES, Checked
@@ -253,7 +253,9 @@ def run_file(plan: Plan, *, mode: str, model: str, session: str) -> RunFile:
     )
 
 
-def shown(plan: Plan, *, mode: str, model: str, budget: str) -> Sequence[Block]:
+def shown(
+    plan: Plan, foreseen: Foreseen | None, *, mode: str, model: str, budget: str
+) -> Sequence[Block]:
     """All that a person agrees to; the script is the last, and whole."""
     meta = plan.checked.meta
     # what the script and the model say of it stays in a line of its own, and means nothing else
@@ -268,9 +270,8 @@ def shown(plan: Plan, *, mode: str, model: str, budget: str) -> Sequence[Block]:
     if plan.args is not UNSET:
         args = msgspec.json.encode(plan.args).decode()
         blocks.append(Text(f"Args: {args[:SHOWN]}{'…' if len(args) > SHOWN else ''}"))
-    if plan.past is not None:
-        blocks.append(Text(replayed(plan.past, plan.asked.rerun)))
-        blocks += [Text(each, "dim") for each in live_again(plan.past, plan.asked.rerun)]
+    if plan.past is not None and foreseen is not None:
+        blocks += foretold(foreseen, plan.past)
     blocks += [Text(each, "warning") for each in plan.checked.warnings]
     path = plan.source or f"{meta.name}.js"
     return (*blocks, Code(plan.checked.source, "javascript", path, folded=True))
@@ -280,35 +281,17 @@ def _line(text: str) -> str:
     return " ".join(visible(text, strict=True).split())
 
 
-def live_again(past: Past, rerun: str) -> Sequence[str]:
-    """The calls that are not replayed, each with its reason, as far as there is room."""
-    chosen, lines = Chosen(past, rerun), list[str]()
-    for slot in past.slots.values():
-        if chosen.result(slot, stale=bool(stale(slot, model="", kind=""))) is not None:
-            continue
-        settled, name = slot.settled, slot.label or "a call"
-        if chosen.goes_on(slot):
-            why = "goes on where it was cut off"
-        elif settled is not None and not settled.ok:
-            why = f"failed ({settled.kind})"
-        else:
-            why = "never begun" if settled is None else "asked for"
-        lines.append(f"- {_line(name)}: {why}")
-    more = len(lines) - NAMED
-    return [*lines[:NAMED], *([f"- and {more} more"] if more > 0 else [])]
-
-
-def replayed(past: Past, rerun: str) -> str:
-    """What of a run that goes on is not done again, and what that is likely to cost."""
-    chosen = Chosen(past, rerun)
-    slots = list(past.slots.values())
-    old = [slot for slot in slots if slot.settled is not None and stale(slot, model="", kind="")]
-    kept = [slot for slot in slots if chosen.result(slot, stale=slot in old) is not None]
-    on = [slot for slot in slots if chosen.goes_on(slot)]
-    again = len(slots) - len(kept) - len(on)
-    paid = [slot.settled.cost for slot in slots if slot.settled is not None]
-    each = sum(paid) / len(paid) if paid else 0.0
-    cost = each * (again + len(on))
-    parts = [f"{len(kept)} replayed", f"{len(on)} go on", f"{again} run again"]
-    parts += [f"{len(old)} stale"] if old else []
-    return f"{', '.join(parts)}, about ${cost:.2f}, and what of the script is new"
+def foretold(found: Foreseen, past: Past) -> Sequence[Block]:
+    """What is not done again, what is and why, and what that is likely to cost."""
+    paid = [slot.settled.cost for slot in past.slots.values() if slot.settled is not None]
+    cost = sum(paid) / len(paid) * len(found.live) if paid else 0.0
+    more = "" if found.over else ", and what follows from new answers"
+    blocks = [Text(f"{found.words}, about ${cost:.2f}{more}")]
+    if found.problem:
+        blocks.append(Text(_line(found.problem), "warning"))
+    for label, fate in found.live[:NAMED]:
+        why = f": {_line(fate.why)}" if fate.why else ""
+        blocks.append(Text(f"- {_line(label)}: {fate.kind}{why}", "dim"))
+    if (rest := len(found.live) - NAMED) > 0:
+        blocks.append(Text(f"- and {rest} more", "dim"))
+    return blocks

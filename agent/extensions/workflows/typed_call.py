@@ -12,6 +12,7 @@ from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import escaped
+from gatewright.permissions.rulebook.grants import plainly
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
 
@@ -30,10 +31,21 @@ class _Launched(msgspec.Struct, rename="camel"):
 async def begun(host: Host, input: Mapping[str, Any], line: str) -> Begun:
     """What the model is told of it; or why the line is not sent."""
     result = await called(host.session, input)
-    said = said_by(result)
+    if declined(result):
+        return Begun(refused=f"{line} was not begun.", declined=True)
     if not result.ok:
-        return Begun(refused=escaped(said) or "It was not begun.")
-    return Begun(before=((TextContent(BEGAN.format(called=line, said=said)),),))
+        return Begun(refused=why_not(result))
+    said = BEGAN.format(called=line, said=said_by(result))
+    return Begun(before=((TextContent(said),),))
+
+
+def declined(result: ToolResult) -> bool:
+    """The person's own no: they need no words about it."""
+    return result.ends_turn and not (result.stopped or result.barred)
+
+
+def why_not(result: ToolResult) -> str:
+    return escaped(plainly(said_by(result))) or "It was not begun."
 
 
 async def called(session: Session, input: Mapping[str, Any]) -> ToolResult:

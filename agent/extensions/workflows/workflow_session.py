@@ -29,6 +29,7 @@ from gatewright.agent.workflows.runs.journal import Journal
 from gatewright.agent.workflows.runs.launched import Launched, RunPorts
 from gatewright.agent.workflows.runs.money import Allowed, least
 from gatewright.agent.workflows.runs.past import SCRIPT, read_past, write_run
+from gatewright.agent.workflows.runs.rehearsal import Props, rehearsed
 from gatewright.agent.workflows.runs.run import Run
 from gatewright.agent.workflows.runs.run_book import BookPorts, Runs
 from gatewright.agent.workflows.runs.run_port import CallProblem
@@ -83,8 +84,20 @@ class WorkflowSession:
         return self._planning().plan(asked, where)
 
     def shown(self, plan: Plan) -> Sequence[Block]:
-        mode, model = self._mode(), self._host.session.model
-        return shown(plan, mode=mode, model=model, budget=self._allowed(plan).words)
+        """For a person; asked in a thread."""
+        mode, model, allowed = self._mode(), self._host.session.model, self._allowed(plan)
+        foreseen = None
+        if plan.chosen is not None and plan.folder is not None:
+            props = Props(
+                engine=self._engine,
+                nested=self._nested,
+                about=lambda options: kinds.meant(options).about,
+                budget=allowed.with_used(),
+            )
+            kinds = CallKinds(self._host, self._agents, plan.allows)
+            going = rehearsed(plan.checked, plan.args, plan.chosen, plan.folder, props)
+            foreseen = asyncio.run_coroutine_threadsafe(going, self._loop).result()
+        return shown(plan, foreseen, mode=mode, model=model, budget=allowed.words)
 
     def own_path(self, path: str, where: Where) -> bool:
         real = Path(os.path.realpath(where.resolve(path)))

@@ -15,7 +15,7 @@ import msgspec
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.workflows.runs_part import RunsPart
-from gatewright.agent.extensions.workflows.typed_call import called, run_of
+from gatewright.agent.extensions.workflows.typed_call import called, run_of, why_not
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.launch.cli import Starting
 from gatewright.agent.launch.exits import Exit
@@ -35,7 +35,6 @@ from gatewright.agent.workflows.saved.script_places import SUFFIX
 from gatewright.permissions.modes import flag_mode
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import TextContent
 
 CLOSE_LIMIT = 8.0  # seconds for what is left to do at the end
 
@@ -120,8 +119,7 @@ class _Process:
             result = await called(session, dict(self._wished.input))
             run = run_of(result)
             if not run:
-                parts = (part.text for part in result.content if isinstance(part, TextContent))
-                tell(f"agent: {' '.join(parts)}", err=True)
+                tell(f"agent: {why_not(result)}", err=True)
                 return Exit.ERROR
             session.jobs_of(MAIN).told(run)  # no turn is to begin by its end
             tell(f"Run {run}", err=True)

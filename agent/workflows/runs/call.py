@@ -10,6 +10,7 @@ import msgspec
 from gatewright.agent.record.events_of_workflows import CallNow, CallState
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.workflows.engine import wire
+from gatewright.agent.workflows.runs.past import Chosen, Fate
 from gatewright.agent.workflows.runs.run_port import About, Outcome, Worker
 
 LINE = 200  # characters of what it came to, in a list
@@ -27,7 +28,6 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     worker: Worker | None = None
     agent: str = ""  # the last that worked on it
     goes_on: str = ""  # the agent that was cut off at it
-    why_live: str = ""  # of a run that goes on: why it is not replayed
     stale: str = ""  # why its recorded result may not be what it would come to now
     kind: str = ""  # of its failure
     why: str = ""
@@ -44,6 +44,16 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     @property
     def id(self) -> int:
         return self.called.id
+
+    def fate(self, chosen: Chosen) -> Fate:
+        """What becomes of it in a run that goes on."""
+        return chosen.fate(
+            self.key,
+            self.nth,
+            fresh=self.called.options.fresh,
+            model=self.about.model,
+            kind=self.about.kind,
+        )
 
     @property
     def label(self) -> str:
@@ -81,7 +91,7 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
         elif state == "queued" and held:
             state = "held"
         elif state in ("done", "replayed"):
-            doing = in_a_line(self.value)
+            doing = f"stale: {self.stale}" if self.stale else in_a_line(self.value)
         return CallNow(
             index=self.index,
             label=self.label,

@@ -30,6 +30,16 @@ class Allowed(msgspec.Struct, frozen=True):
         said += [f"{self.tokens:,} tokens"] if self.tokens is not None else []
         return " and ".join(said)
 
+    def with_used(self, tokens: int = 0, cost: float = 0.0, agents: int = 0) -> BudgetNow:
+        return BudgetNow(
+            total_usd=self.usd,
+            total_tokens=self.tokens,
+            spent_usd=cost,
+            spent_tokens=tokens,
+            agents_used=agents,
+            agents_left=max(0, self.agents - agents),
+        )
+
 
 def least(*limits: float | None) -> float | None:
     return min((limit for limit in limits if limit is not None), default=None)
@@ -71,15 +81,7 @@ class Money:
         return self.usage.context + tokens, self.cost + cost
 
     def now(self) -> BudgetNow:
-        allowed, (tokens, cost) = self.allowed, self.spent
-        return BudgetNow(
-            total_usd=allowed.usd,
-            total_tokens=allowed.tokens,
-            spent_usd=cost,
-            spent_tokens=tokens,
-            agents_used=self.agents,
-            agents_left=max(0, allowed.agents - self.agents),
-        )
+        return self.allowed.with_used(*self.spent, self.agents)
 
     def over(self) -> str:
         """Why nothing more may be spent; empty while something may. As `Budget.over`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -136,6 +137,17 @@ def write_run(folder: Path, run: RunFile, script: str) -> None:
     private.write(folder / SCRIPT, script.encode())
 
 
+class Fate(msgspec.Struct, frozen=True):
+    """What becomes of a call in a run that goes on."""
+
+    kind: Literal["replayed", "goes on", "runs again", "new"]
+    why: str = ""  # it is not replayed
+    settled: CallSettled | None = None  # the recorded end that stands in for it
+    order: int = 0  # of that
+    agent: str = ""  # that was cut off at the call, and goes on with it
+    stale: str = ""  # why what is replayed may not be what it would come to now
+
+
 class Chosen:
     """What of a past counts in the run that goes on: `rerun` says what is not taken from it.
 
@@ -145,21 +157,24 @@ class Chosen:
     def __init__(self, past: Past, rerun: str = "failed") -> None:
         self._past, self._rerun = past, rerun or "failed"
 
-    def result(self, slot: Slot, *, stale: bool) -> CallSettled | None:
-        """The recorded end that stands in for the call; None: it runs."""
-        settled, rerun = slot.settled, self._rerun
-        if settled is None or not settled.ok or not settled.repeats or rerun == "all":
-            return None
-        if (rerun == "stale" and stale) or (rerun not in RERUNS and self._meant(slot)):
-            return None
-        return settled
-
-    def goes_on(self, slot: Slot) -> str:
-        """The agent that was cut off at the call, and goes on with it."""
-        return slot.agent if slot.open and self._rerun != "all" and not self._meant(slot) else ""
-
-    def slot(self, key: str, nth: int) -> Slot | None:
-        return self._past.slots.get((key, nth))
+    def fate(self, key: str, nth: int, *, fresh: bool, model: str, kind: str) -> Fate:
+        """Of a call, and what its agent would be now."""
+        slot, rerun = self._past.slots.get((key, nth)), self._rerun
+        if slot is None:
+            return Fate("new")
+        if fresh or rerun == "all" or self._meant(slot):
+            return Fate("runs again", "always anew" if fresh else "asked for")
+        settled = slot.settled
+        if settled is None:
+            if slot.open:
+                return Fate("goes on", "it was cut off", agent=slot.agent)
+            return Fate("runs again", "nobody began on it")
+        if not settled.ok or not settled.repeats:
+            spoken = "a person spoke with its agent"
+            return Fate("runs again", spoken if settled.ok else f"failed ({settled.kind})")
+        if (old := stale(slot, model=model, kind=kind)) and rerun == "stale":
+            return Fate("runs again", old)
+        return Fate("replayed", settled=settled, order=slot.order, stale=old)
 
     def _meant(self, slot: Slot) -> bool:
         return self._rerun in (slot.phase, slot.label) and self._rerun not in RERUNS

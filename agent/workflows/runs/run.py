@@ -33,11 +33,10 @@ from gatewright.agent.workflows.runs.journal import (
 from gatewright.agent.workflows.runs.keys import Nths, key_of
 from gatewright.agent.workflows.runs.launched import Launched, RunPorts
 from gatewright.agent.workflows.runs.money import Money
-from gatewright.agent.workflows.runs.past import stale
 from gatewright.agent.workflows.runs.run_ends import broken, end_of, why_of
 from gatewright.agent.workflows.runs.run_port import BUDGET, STOPPED, CallProblem, Outcome
 from gatewright.agent.workflows.runs.scheduler import Turn
-from gatewright.agent.workflows.runs.settling import Settling
+from gatewright.agent.workflows.runs.settling import Settling, inlined
 from gatewright.agent.workflows.runs.working import Working
 from gatewright.tools.system import private
 
@@ -211,18 +210,13 @@ class Run:
         call.about = self.ports.agents.about(call.called.options)
 
     def _replayed(self, call: Call) -> bool:
-        chosen = self.order.chosen
-        slot = chosen.slot(call.key, call.nth) if chosen is not None else None
-        if chosen is None or slot is None or call.called.options.fresh:
-            call.why_live = "" if chosen is None else "fresh" if slot is not None else "new"
+        if self.order.chosen is None:
             return False
-        call.stale = stale(slot, model=call.about.model, kind=call.about.kind)
-        if (settled := chosen.result(slot, stale=bool(call.stale))) is None:
-            call.goes_on = chosen.goes_on(slot)
-            call.why_live = "goes on" if call.goes_on else "again"
-            return False
-        self._hears.replay(slot.order, call, settled)
-        return True
+        fate = call.fate(self.order.chosen)
+        call.goes_on, call.stale = fate.agent, fate.stale
+        if fate.settled is not None:
+            self._hears.replay(fate.order, call, fate.settled)
+        return fate.settled is not None
 
     def queue(self, call: Call) -> None:
         """It runs as soon as there is a place for it; a budget that is spent refuses it."""
@@ -245,7 +239,7 @@ class Run:
 
     def _again(self, call: Call, why: str) -> None:
         """What was recorded of it is not there."""
-        call.why_live = why
+        self.note(f"{call.label}: {why}")
         self.queue(call)
 
     def refuse(self, call: Call, kind: str, why: str) -> None:
@@ -258,14 +252,7 @@ class Run:
         self.came_to(call, Outcome(ok=False, kind=STOPPED, why="The person stopped it."))
 
     async def _nested(self, message: wire.Nested) -> None:
-        try:
-            found = await self.ports.nested(message)
-        except CallProblem as problem:
-            failure = wire.Failure(problem.kind, str(problem))
-            self._hears.put(wire.Settled(message.id, ok=False, error=failure, throws=True))
-        else:
-            data = found.meta.data
-            self._hears.put(wire.Inlined(message.id, found.body, data, message.args))
+        self._hears.put(await inlined(message, self.ports.nested))
         await self._hears.deliver()
 
     # what calls come to

@@ -14,7 +14,17 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.workflows.engine import wire
 from gatewright.agent.workflows.runs.call import Call
 from gatewright.agent.workflows.runs.journal import CallSettled, value_of
-from gatewright.agent.workflows.runs.run_port import EnginePort
+from gatewright.agent.workflows.runs.run_port import CallProblem, EnginePort, FindNested
+
+
+async def inlined(message: wire.Nested, nested: FindNested) -> wire.Inlined | wire.Settled:
+    """The script that one asks for within another, or why it cannot have it."""
+    try:
+        found = await nested(message)
+    except CallProblem as problem:
+        failure = wire.Failure(problem.kind, str(problem))
+        return wire.Settled(message.id, ok=False, error=failure, throws=True)
+    return wire.Inlined(message.id, found.body, found.meta.data, message.args)
 
 
 class Settling:
