@@ -52,6 +52,7 @@ class Context(msgspec.Struct, frozen=True):
     rules: RuleSet
     patterns: Patterns
     mode: str = "default"
+    most: str = ""  # nobody typed what is done: no more than this mode, too, lets run
     previous_mode: str = "default"
     plan_enforcement: PlanEnforcement = "strict"
     plan_file: str = ""

@@ -37,7 +37,11 @@ StageFunction: TypeAlias = Callable[[Inquiry], Decision | None]
 def decide(call: Call, context: Context) -> Decision:
     """What happens to `call`. Never raises."""
     try:
-        return strictest([_settled(inquiry) for inquiry in inquiries(call, context)])
+        decision = strictest([_settled(inquiry) for inquiry in inquiries(call, context)])
+        if context.most in ("", context.mode):
+            return decision
+        capped = replace(context, mode=context.most, most="")
+        return strictest([decision, *map(_settled, inquiries(call, capped))])
     except FAILURES as error:
         return failed(error, context)
 

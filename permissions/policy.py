@@ -364,7 +364,7 @@ class Policy:
     ) -> Context:
         """The state as of now, for a call made from `where` by `agent`."""
         config, view = self._config, self.view(agent)
-        edits = config.skip_edits or view.edits
+        edits = config.skip_edits or (view.edits and not view.most)
         place, patterns = self.grounds.of(where.root)
         return Context(
             place=replace(place, cwd=text_of(where.cwd), memory=view.memory),
@@ -372,6 +372,7 @@ class Policy:
             rules=view.rules(),
             patterns=patterns,
             mode=view.mode,
+            most=view.most,
             previous_mode=self._previous,
             plan_enforcement=config.plan_enforcement,
             plan_file="" if self._plan_file is None else str(self._plan_file),

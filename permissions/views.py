@@ -69,6 +69,7 @@ class View:
         self.memory = ""  # a directory that it reads and changes unasked
         self._freed = False
         self._leads: Leading | None = None
+        self.most = ""  # while nobody typed what it does: it may also do no more than this mode
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
         self._kept_to: tuple[tuple[Rule, ...], ...] = ()  # by skills
@@ -229,7 +230,10 @@ class Views:
         self._gone.discard(agent)
         self._views.pop(agent, None)
         self._begun.add(agent)
-        return self.of(agent)
+        made = self.of(agent)
+        if agent != MAIN:  # begun by nobody's word it stays so, whatever its parent does later
+            made.most = self.of(agent.rpartition("/")[0] or MAIN).most
+        return made
 
     def stands(self, agent: str) -> bool:
         """Whether what it is bound by is known: it works, or one below it does."""

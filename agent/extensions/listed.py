@@ -23,4 +23,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.teams.team_tools:TEAMS",
     "gatewright.agent.extensions.workflows.saved_extension:SAVED",
     "gatewright.agent.extensions.workflows.run_extension:WORKFLOWS",
+    "gatewright.agent.extensions.autonomy.autonomy_extension:AUTONOMY",
 )

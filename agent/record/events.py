@@ -32,6 +32,7 @@ from gatewright.agent.record.events_of_past import (
     Rewound,
     TreeSaved,
 )
+from gatewright.agent.record.events_of_schedules import JobChanged
 from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
     HookAnswered,
@@ -106,6 +107,7 @@ AnyEvent: TypeAlias = (
     | WorkflowProgressed
     | WorkflowEnded
     | UltracodeSwitched
+    | JobChanged
     | HookAnswered
     | HookRan
     | HookStarted

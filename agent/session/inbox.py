@@ -17,7 +17,12 @@ from gatewright.agent.text.well_formed import formed, well_formed
 from gatewright.tools.protocol import Content, TextContent
 
 # Whose words an input is; `program` is a notice of our own. Only a person's are a person's.
-InputSource: TypeAlias = Literal["person", "program", "job", "schedule", "channel", "peer", "agent"]
+InputSource: TypeAlias = Literal[
+    "person", "program", "job", "schedule", "watch", "channel", "peer", "agent"
+]  # fmt: skip
+
+
+NOBODYS = frozenset({"schedule", "watch", "channel", "peer"})  # began by itself: nobody typed it
 
 
 class Priority(enum.IntEnum):

@@ -87,6 +87,11 @@ class Runner:
     def waiting(self) -> int:
         return len(self._inbox)
 
+    async def arrives(self) -> None:
+        """Until something waits to be taken up; for a call of the turn that runs."""
+        while not self._inbox.wakes:
+            await self._inbox.news()
+
     async def halt(self, seconds: float) -> None:
         """Stop what runs, and take up nothing more; whoever closes it waits for the rest."""
         self._task.cancel()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from gatewright.agent.commands.outcome import Begun, Scope
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed
-from gatewright.agent.session.inbox import Input
+from gatewright.agent.session.inbox import NOBODYS, Input
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content
 
@@ -70,10 +70,13 @@ class Scopes:
         return begun.before
 
     def taken(self, item: Input) -> None:
-        """An input is taken up: one of the person's own ends what an earlier command brought."""
+        """An input is taken up: the person's own ends what an earlier command brought, and so does
+        what began by itself.
+        """
         if self._begun.pop(item.id, None) is not None:
             return
-        if item.hidden or (item.scope is None and self.now is None):
+        begins = item.scope is not None or item.source in NOBODYS
+        if (item.hidden and not begins) or (item.scope is None and self.now is None):
             return
         self._enter(item.scope)
 

@@ -351,9 +351,9 @@ class Session:
             await self._heard.began(self._frame.begins)
 
     async def _beside_input(self, item: Input, where: Where) -> Sequence[tuple[Content, ...]]:
-        if item.hidden:
-            return ()
         made = self.scopes.before(item)
+        if item.hidden:
+            return made
         if self._heard is not None:
             await self._heard.settled()
         every = [brings for each in self._brought for brings in each.brings]

@@ -16,6 +16,7 @@ SUBCOMMANDS: dict[str, str] = {
     "agents": "List, check and write types of agents; what those that ran did",
     "skills": "List, show, check and write skills",
     "workflows": "List, show, check and run workflows; runs: list, resume, export",
+    "schedule": "Prompts that run by the clock: list, add, rm, runs, run, install",
     "hooks": "List, check and try hooks",
     "acp": "Work inside an editor, which speaks the Agent Client Protocol with it",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
@@ -33,6 +34,7 @@ _MODULES: dict[str, str] = {
     "plugin": "plugins.plugin",
     "skills": "skills.skills_group",
     "workflows": "workflows.workflows_group",
+    "schedule": "schedule.schedule_group",
 }
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.

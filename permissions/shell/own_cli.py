@@ -28,6 +28,7 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "agents": frozenset({"new", "stop"}),
     "auto-mode": frozenset({"reset"}),
     "workflows": frozenset({"run", "resume"}),  # which only a person begins
+    "schedule": frozenset({"add", "rm", "run", "install"}),
     "skills": frozenset({"new"}),
     "plugin": frozenset(
         {"install", "uninstall", "enable", "disable", "update", "configure", "init"}

@@ -29,6 +29,7 @@ from gatewright.tools.protocol import (
 from tests.permissions.composed import Desk, desk
 
 HERE = "tests.agent.test_tool_sources"
+ALONE = {"GATEWRIGHT_DISABLE_AUTONOMY": "1"}  # its tools would be told of, too
 SERVER = Extension(name="a server", plug=lambda host: asyncio.sleep(0, Contribution()))
 
 
@@ -116,7 +117,7 @@ async def test_later_tools_are_callable_and_the_array_stays(tmp_path: Path, serv
         "say: so",
         "say: after",
     )
-    async with desk(tmp_path, script) as made:
+    async with desk(tmp_path, script, env=ALONE) as made:
         made.session.submit("hi")
         await made.ended()
         (first,) = told(made, 0)
@@ -151,7 +152,7 @@ async def test_later_tools_are_callable_and_the_array_stays(tmp_path: Path, serv
 async def test_what_a_rule_refuses_whole_is_not_offered(tmp_path: Path, server: Server) -> None:
     server.have(Says("Shut"))
     denied = {"permissions": {"deny": ["Shut"]}}
-    async with desk(tmp_path, ["say: hello"], settings=denied) as made:
+    async with desk(tmp_path, ["say: hello"], settings=denied, env=ALONE) as made:
         made.session.submit("hi")
         await made.ended()
         assert b"Shut" not in array(made, 0)

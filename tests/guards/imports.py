@@ -90,6 +90,12 @@ TABLE = (
         frozenset({"jsonschema", "referencing"}),
     ),
     Row(
+        "agent/autonomy/schedules/timing.py",
+        "the one place that computes slots, and nobody else needs it",
+        (),
+        frozenset({"cronsim"}),
+    ),
+    Row(
         "agent/workflows/script/tree.py",
         "scripts of workflows are read by their grammar, and nobody else needs it",
         (),

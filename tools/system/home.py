@@ -79,6 +79,7 @@ HOME: Final = (
     Row("state/imports.*", "files outside a project that its instructions may name", "program", _N),
     Row("state/told.*", "what the person was told once", "program", _N),
     Row("state/cleaned", "when old sessions were last let go", "program", _N),
+    Row("state/schedules/**", "durable jobs, and what came of each run", "program", _N),
     Row("state/search.sqlite*", "every conversation, to be searched", "program", _N),
     Row("state/sent/**", "what the person typed, by project", "program", _N),
     Row("state/set-aside/**", "what a command made and must not stay", "program", _N),

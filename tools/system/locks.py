@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 
@@ -23,6 +24,34 @@ def taken(lock: Path) -> int | None:
         if not held:
             os.close(descriptor)
     return descriptor if held else None
+
+
+@contextlib.contextmanager
+def held(lock: Path, *, wait: bool = True) -> Generator[bool]:
+    """Hold the lock meanwhile, waiting for who has it; the file stays where it is.
+
+    Without `wait` it says whether it was free. For a moment's work, or in a thread of its own.
+    """
+    descriptor = waited(lock, wait=wait)
+    try:
+        yield descriptor >= 0
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def waited(lock: Path, *, wait: bool = True) -> int:
+    """A descriptor that holds the lock until it is closed; -1 where it is not waited for."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return -1
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def let_go(lock: Path, descriptor: int) -> None:

@@ -1,0 +1,332 @@
+"""The jobs of one session and, where it holds their lock, the durable ones of its project.
+
+One task looks at what is due and sleeps until the next slot. A slot is claimed before its prompt
+is handed on, and every run that is begun here is ended here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewright.agent.autonomy.schedules.framing import framed
+from gatewright.agent.autonomy.schedules.own_runs import LEFT, OwnRuns, how, well
+from gatewright.agent.autonomy.schedules.runs import RunRecord, State
+from gatewright.agent.autonomy.schedules.store import (
+    FULL,
+    MOST_JOBS,
+    Store,
+    ended,
+    forward,
+)
+from gatewright.agent.autonomy.schedules.timing import (
+    Due,
+    ScheduleError,
+    Terms,
+    due,
+    last_run,
+    shown,
+)
+from gatewright.agent.record.events import AnyEvent, JobChanged, TurnEnded, UserMessage
+from gatewright.agent.record.events_of_schedules import ScheduledJob
+from gatewright.tools.system import private
+from gatewright.tools.system.locks import waited
+
+
+class Waking(Protocol):
+    def poke(self) -> None: ...
+    async def wait(self, when: float | None) -> None: ...
+
+
+class SchedulePorts(msgspec.Struct, frozen=True, kw_only=True):
+    session: str
+    time: Callable[[], float]
+    terms: Callable[[], Terms]
+    may: Callable[[], str]  # why nothing may begin by itself; empty where it may
+    publish: Callable[[AnyEvent], object]
+    kept: Callable[[], Awaitable[object]]  # what was published is on disk
+    deliver: Callable[[str, ScheduledJob, str], Awaitable[str]]  # a run's text; or why not
+    tell: Callable[[str], object]
+    store: Store | None = None  # without one there are no durable jobs
+    expires: Callable[[], float] = lambda: 7 * 86_400.0
+
+
+class Schedule:
+    """What commands and tools ask is answered at once; slots are the task's alone."""
+
+    def __init__(self, ports: SchedulePorts, alarm: Waking) -> None:
+        self._ports, self._alarm = ports, alarm
+        self._since = ports.time()
+        self.own: dict[str, ScheduledJob] = {}
+        self.runs = OwnRuns(ports.session, ports.store)
+        self.runner = False
+        self._forced: set[str] = set()  # that the person wants to run now
+        self._lock = -1
+        self._waiting: threading.Thread | None = None
+        self._closed = self._settled = False
+        self._task: asyncio.Task[None] | None = None
+
+    # what people and the model ask
+
+    def add(self, job: ScheduledJob) -> ScheduledJob:
+        """Raises ScheduleError."""
+        now, recurring = self._ports.time(), not (job.once or job.at or job.wakes)
+        made = replace(
+            job,
+            id=f"job_{secrets.token_hex(4)}",
+            made=now,
+            expires=now + self._ports.expires() if recurring else 0.0,
+        )
+        if made.durable:
+            if self._ports.store is None:
+                raise ScheduleError("This session keeps nothing, so no job outlives it.")
+            self._ports.store.add(made)
+        else:
+            if len(self.own) >= MOST_JOBS:
+                raise ScheduleError(FULL)
+            self._changed(made)
+        self.begin()
+        return made
+
+    def restore(self, event: JobChanged) -> None:
+        """Of this session's file: what was there and is not over."""
+        if event.gone or 0 < event.job.expires < self._since:
+            self.own.pop(event.job.id, None)
+        else:
+            self.own[event.job.id] = event.job
+
+    def jobs(self) -> Mapping[str, ScheduledJob]:
+        """All that are known here, those of the project too."""
+        store = self._ports.store
+        return dict(self.own) if store is None else {**store.jobs(), **self.own}
+
+    def next(self, job: ScheduledJob) -> float | None:
+        return due(job, self._ports.time(), self._terms()).next
+
+    def remove(self, id: str) -> bool:
+        """From now on it never runs, also what is due this moment."""
+        if (job := self.own.get(id)) is not None:
+            self._gone(job, "deleted")
+            self._alarm.poke()
+            return True
+        removed = self._ports.store is not None and self._ports.store.remove(id)
+        self._alarm.poke()
+        return removed
+
+    def pause(self, id: str, why: str) -> bool:
+        """An empty reason lets it go on."""
+
+        def changed(job: ScheduledJob) -> ScheduledJob:
+            return replace(job, paused=why, failures=job.failures if why else 0)
+
+        if (job := self.own.get(id)) is not None:
+            self._changed(changed(job))
+        elif self._ports.store is None or self._ports.store.change(id, changed) is None:
+            return False
+        self._alarm.poke()
+        return True
+
+    def now(self, id: str) -> None:
+        """Run it as soon as no turn does, whatever its times say."""
+        self._forced.add(id)
+        self.begin()
+
+    def again(self, id: str, when: float) -> bool:
+        """Have a job that the model wakes itself come again then."""
+        job = self.own.get(id)
+        if job is None or not job.wakes:
+            return False
+        self._changed(replace(job, at=when))
+        self._alarm.poke()
+        return True
+
+    def stored_runs(self) -> Mapping[str, RunRecord]:
+        return self._ports.store.runs.now() if self._ports.store is not None else {}
+
+    @property
+    def running(self) -> Sequence[RunRecord]:
+        return [each.record for each in self.runs.open.values()]
+
+    def begin(self) -> None:
+        """From the first job on one task looks at the clock."""
+        if self._task is None and not self._closed:
+            self._task = asyncio.create_task(self._run(), name="schedule")
+        self._alarm.poke()
+
+    # what happens to its runs
+
+    def saw(self, event: AnyEvent) -> None:
+        """Of the main agent: a run is taken up, and ends with the turn."""
+        match event:
+            case UserMessage(input_id=id) if id in self.runs.open:
+                self.runs.is_taken_up(id, self._ports.time())
+            case TurnEnded(stop=stop, message=message, cost=cost):
+                for id in self.runs.running():
+                    self._end(id, *how(stop, message), cost=cost)
+            case _:
+                pass
+
+    async def close(self) -> None:
+        """No run stays open: what did not end by itself was cut off."""
+        self._closed = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        for record in self.running:
+            self._end(record.run, "failed" if record.state == "running" else "cancelled", LEFT)
+        with suppress(ScheduleError):
+            await self._write_down()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    # the task
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                when = await self._look()
+            except ScheduleError as error:
+                self._ports.tell(str(error))
+                when = None
+            await self._alarm.wait(when)
+
+    async def _look(self) -> float | None:
+        """Begin what is due; when to look again."""
+        await self._write_down()
+        self._since = min(self._since, self._ports.time())
+        coming: list[float] = []
+        for id in [id for id in self._forced if id in (jobs := self.jobs())]:
+            now = max(self._ports.time(), jobs[id].last_slot + 1)
+            await self._due(jobs[id], Due(now), forced=True)
+        self._forced.clear()
+        for job in (*await self._durable(), *list(self.own.values())):
+            if job.every and self.runs.busy(job.id):
+                continue  # its end is what it counts from
+            now = self._ports.time()
+            found = due(job, now, self._terms())
+            if found.slot:
+                await self._due(job, found)
+            elif found.next is None and self._is_over(job, found):
+                await self._finish(job)
+            if found.next is not None:
+                coming.append(found.next)
+        await self._write_down()
+        return min(coming, default=None)
+
+    async def _durable(self) -> Sequence[ScheduledJob]:
+        """The project's jobs, where this session is who runs them."""
+        store = self._ports.store
+        if store is None or not (jobs := await asyncio.to_thread(store.jobs)):
+            return ()
+        if not self.runner and self._waiting is None:
+            await asyncio.to_thread(private.folder, store.path.parent)
+            if (lock := waited(store.runner, wait=False)) >= 0:
+                self._took(lock)
+            else:
+                waits = (store.runner, asyncio.get_running_loop())
+                self._waiting = threading.Thread(target=self._wait_for, args=waits, daemon=True)
+                self._waiting.start()
+        if not self.runner:
+            return ()
+        if not self._settled:
+            self._settled = True
+            await asyncio.to_thread(store.settle, self._ports.time())
+        return list(jobs.values())
+
+    def _wait_for(self, lock: Path, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread of its own: until whoever runs the jobs now is gone."""
+        held = waited(lock)
+        try:
+            loop.call_soon_threadsafe(self._took, held)
+        except RuntimeError:  # this session went first
+            os.close(held)
+
+    def _took(self, lock: int) -> None:
+        if self._closed:
+            os.close(lock)
+            return
+        self._lock, self.runner = lock, True
+        self._alarm.poke()
+
+    def _is_over(self, job: ScheduledJob, found: Due) -> bool:
+        """Nothing comes any more; a moment that was missed is told."""
+        if found.missed and job.at and not job.durable:
+            self._ports.tell(f"{job.title} was not run: {shown(found.missed, job.tz)} is over.")
+        waits = job.paused or self.runs.busy(job.id)
+        return not waits and (bool(found.missed) or 0 < job.expires < self._ports.time())
+
+    async def _due(self, job: ScheduledJob, found: Due, *, forced: bool = False) -> None:
+        """Claim the slot; then its run begins, or it is said why not."""
+        why = "the run before it still goes on" if self.runs.busy(job.id) else self._ports.may()
+        over = not forced and last_run(job, found.slot)
+        record = self.runs.begun(job, found, why, self._ports.time())
+        record = replace(record, trigger="person") if forced else record
+        if (claimed := await self._claimed(job, found.slot, record)) is None:
+            return
+        self.runs.take(record, durable=job.durable)
+        if not why:
+            text = framed(claimed, found.slot, late=found.late, last=over)
+            if problem := await self._ports.deliver(record.run, claimed, text):
+                self._end(record.run, "failed", problem)
+        if over and not (job.wakes and not why):
+            await self._finish(claimed)
+
+    async def _claimed(
+        self, job: ScheduledJob, slot: float, record: RunRecord
+    ) -> ScheduledJob | None:
+        """The job with the slot taken, on disk; None where somebody was first, or deleted it."""
+        store = self._ports.store
+        if job.durable:
+            assert store is not None
+            return await asyncio.to_thread(store.claim, job.id, slot, record)
+        now = self.own.get(job.id)
+        if now is None or slot <= now.last_slot:
+            return None
+        self._changed(forward(now, replace(now, last_slot=slot)))
+        await self._ports.kept()
+        return self.own.get(job.id)
+
+    async def _finish(self, job: ScheduledJob) -> None:
+        """No slot comes any more."""
+        if job.id in self.own:
+            self._gone(self.own[job.id], "over")
+        elif self._ports.store is not None:
+            await asyncio.to_thread(self._ports.store.remove, job.id)
+
+    async def _write_down(self) -> None:
+        for job in await self.runs.write_down(self._ports.time()):
+            self._ports.tell(f"{job.title} is paused: {job.paused}.")
+
+    def _end(self, id: str, state: State, reason: str = "", *, cost: float = 0.0) -> None:
+        now, before = self._ports.time(), self.runs.open[id].record
+        record = replace(before, state=state, reason=reason, cost=cost, at=now)
+        self.runs.end(record)
+        if (job := self.own.get(record.job)) is not None:
+            after = ended(job, now, ok=well(record))
+            self._changed(after)
+            if after.paused and not job.paused:
+                self._ports.tell(f"{job.title} is paused: {after.paused}.")
+            if job.wakes and job.at <= job.last_slot:
+                self._gone(after, "over")
+        self._alarm.poke()
+
+    def _changed(self, job: ScheduledJob) -> None:
+        self.own[job.id] = job
+        self._ports.publish(JobChanged(job=job))
+
+    def _gone(self, job: ScheduledJob, why: str) -> None:
+        del self.own[job.id]
+        self._ports.publish(JobChanged(job=job, gone=why))
+
+    def _terms(self) -> Terms:
+        return replace(self._ports.terms(), since=self._since)

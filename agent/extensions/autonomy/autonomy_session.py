@@ -1,0 +1,208 @@
+"""What a session has of autonomy once something may begin by itself: limits, jobs, delivery."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+
+import msgspec
+
+from gatewright.agent.autonomy.schedules.alarm import Alarm
+from gatewright.agent.autonomy.schedules.schedule import Schedule, SchedulePorts
+from gatewright.agent.autonomy.schedules.store import Store, store_of
+from gatewright.agent.autonomy.schedules.timing import LEAST_EVERY, Terms, local_zone, shown
+from gatewright.agent.autonomy.unattended import Unattended, UnattendedPorts
+from gatewright.agent.commands.outcome import Problem, Scope, Submit
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.record.events import Envelope, JobChanged, Noticed, TurnEnded
+from gatewright.agent.record.events_of_schedules import ScheduledJob
+from gatewright.agent.record.journal import of_main
+from gatewright.agent.session.inbox import Input, Priority
+from gatewright.permissions import modes
+from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import Content, TextContent
+
+HOUR, DAY = 3600.0, 86400.0
+
+
+class AutonomySession:
+    def __init__(self, host: Host) -> None:
+        self._host, loop = host, asyncio.get_running_loop()
+        self.unattended = Unattended(
+            UnattendedPorts(
+                settings=lambda: host.around.settings.autonomy,
+                time=time.time,
+                later=loop.call_later,
+                publish=host.publish,
+                cap=self._cap,
+                answer=lambda id, answer: host.session.answer(id, answer),
+                interrupt=lambda: host.session.interrupt(),
+            )
+        )
+        around = host.around
+        self.store = None
+        if not around.options.no_session:
+            self.store = Store(store_of(around.places.home, around.where.root), around.where.root)
+        self.alarm = Alarm()
+        if self.store is not None:
+            self.alarm.look_at(self.store.path.parent)
+        self.schedule = Schedule(
+            SchedulePorts(
+                session=host.base.start.id,
+                time=time.time,
+                terms=self._terms,
+                may=self.unattended.may,
+                publish=host.publish,
+                kept=lambda: host.barriers(MAIN),
+                deliver=self._deliver,
+                tell=host.warn,
+                store=self.store,
+                expires=lambda: host.around.settings.schedules.expire_days * DAY,
+            ),
+            self.alarm,
+        )
+        self._beginning: asyncio.Task[None] | None = None
+        self._moving: asyncio.Task[None] | None = None
+        self._waiting: deque[Input] = deque()
+        self._under_way = False
+        self._folds = (of_main(self.schedule.saw), of_main(self._turns))
+
+    def restore(self) -> None:
+        """What the session and its project have; it begins once the session runs."""
+        for envelope in self._host.base.start.stored:
+            if isinstance(envelope.event, JobChanged):
+                self.schedule.restore(envelope.event)
+        self._beginning = asyncio.create_task(self._begin(), name="schedule begins")
+
+    async def _begin(self) -> None:
+        await self._host.joined.wait()
+        self.schedule.begin()
+
+    def saw(self, envelope: Envelope) -> None:
+        self.unattended.saw(envelope)
+        for fold in self._folds:
+            fold(envelope)
+
+    async def close(self) -> None:
+        self._waiting.clear()
+        for task in (self._beginning, self._moving):
+            if task is not None:
+                task.cancel()
+        self.unattended.close()
+        await self.schedule.close()
+        self.alarm.close()
+
+    # sleeping
+
+    @property
+    def looping(self) -> str:
+        """The job whose run is under way and which the model wakes itself."""
+        jobs = self.schedule.own
+        running = (each.job for each in self.schedule.running if each.state == "running")
+        return next((id for id in running if id in jobs and jobs[id].wakes), "")
+
+    def wake(self, seconds: float, reason: str) -> str:
+        """Have the reason come back then, or the loop that runs; when that is. ScheduleError."""
+        when = time.time() + seconds
+        zone = local_zone(self._host.env)
+        if job := self.looping:
+            when = time.time() + min(max(seconds, LEAST_EVERY), HOUR)
+            self.schedule.again(job, when)
+        else:
+            name = f"wake-up: {reason}"[:60]
+            self.schedule.add(
+                ScheduledJob(id="", prompt=reason, at=when, once=True, tz=zone, name=name)
+            )
+        return shown(when, zone)
+
+    async def slept(self, agent: str, seconds: float) -> str:
+        """Wait, not beyond what is worth waking for: what that was, empty when time was up."""
+        session = self._host.session
+        owner = session.agent(agent)
+        assert owner is not None
+        jobs = session.jobs_of(agent).all
+        ended = jobs.end_of_any(agent)
+        ended.clear()
+        waits = {
+            asyncio.ensure_future(owner.runner.arrives()): "something arrived for you",
+            asyncio.ensure_future(ended.wait()): "a background task has ended",
+        }
+        try:
+            done, _ = await asyncio.wait(
+                waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for each in waits:
+                each.cancel()
+        return ", ".join(waits[each] for each in done)
+
+    # delivery: between turns, each run in a turn of its own, behind what the person types
+
+    async def _deliver(self, run: str, job: ScheduledJob, text: str) -> str:
+        await self._host.joined.wait()
+        scope: Scope | None = None
+        contents: tuple[Content, ...] = ()
+        if job.prompt.startswith("/"):
+            known = self._host.session.commands.find(job.prompt[1:].split()[0])
+            if known is None or not known.kind:  # only what sends the model something
+                return f"{job.prompt.split()[0]} is no command file, skill or workflow here."
+            outcome = await self._host.session.commands.run(job.prompt)
+            match outcome:
+                case Submit(text=said, scope=scope):
+                    text = text.replace(job.prompt, said, 1)
+                    contents = scope.attachments if scope is not None else ()
+                case Problem():
+                    return f"{job.prompt.split()[0]} cannot be run."
+                case _:
+                    return f"{job.prompt.split()[0]} sends the model nothing, so it is no task."
+        if scope is not None:  # nobody said yes to what it would loosen
+            scope = msgspec.structs.replace(scope, trusted=False)
+        self.unattended.modes[run] = modes.canonical(job.mode) or "" if job.mode else ""
+        self._host.publish(Noticed(text=f"{job.title}: begins by its schedule ({job.id})"))
+        content = (TextContent(text), *contents)
+        self._waiting.append(
+            Input(
+                run, content, Priority.LATER, hidden=True, typed="", scope=scope, source="schedule"
+            )
+        )
+        if self._host.session.busy:
+            self._moving = asyncio.create_task(self._when_idle(), name="next run")
+        self._next()
+        return ""
+
+    def _next(self) -> None:
+        """The next one, if no turn runs and nothing that was typed waits."""
+        main = self._host.session.agent(MAIN)
+        if main is None or self._under_way or main.runner.busy or not self._waiting:
+            return
+        self._under_way = True
+        main.runner.put(self._waiting.popleft())
+
+    def _turns(self, event: object) -> None:
+        if isinstance(event, TurnEnded):
+            self._under_way = False
+            if self._waiting:  # the turn is still being put away
+                self._moving = asyncio.create_task(self._when_idle(), name="next run")
+
+    async def _when_idle(self) -> None:
+        await self._host.session.idle()
+        self._next()
+
+    # what holds here
+
+    def _cap(self, named: str | None) -> None:
+        """The mode that bounds work that nobody typed, beside the session's own."""
+        around, view = self._host.around, self._host.policy.view(MAIN)
+        if named is None:
+            view.most = ""
+            return
+        started = modes.canonical(around.options.mode) or ""
+        if named or (started and started == self._host.policy.current()):
+            view.most = named  # its person named a mode for this very job, or session
+            return
+        view.most = modes.canonical(around.settings.autonomy.max_mode) or "default"
+
+    def _terms(self) -> Terms:
+        said = self._host.around.settings.schedules
+        return Terms(catch_up=said.catch_up * HOUR, jitter=said.jitter)
