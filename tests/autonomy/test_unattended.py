@@ -167,8 +167,7 @@ def test_it_is_capped_from_the_first_such_input_until_the_person_types() -> None
     stage.says(UserMessage(content=(), hidden=True, source="job"), TurnStarted())
     assert stage.caps[-1] == "", "what its own jobs wake is nobody's word either"
     stage.typed()
-    assert stage.caps[-1] is None
-    assert not stage.fold.alone
+    assert stage.caps[-1:] == [None]
 
 
 def test_a_mode_that_was_named_for_the_job_counts_for_its_run_alone() -> None:

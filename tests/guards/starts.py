@@ -22,7 +22,7 @@ STARTERS: dict[str, str] = {
     "permissions/sandbox/probe.py": "the sandbox, once, from a thread, to see that it works",
     "skills/builtin/skill-creator/scripts/compare.py": "a program of its own: it has no us",
     "agent/autonomy/schedules/system_runs.py": "`agent -p` for a due job: no loop runs there",
-    "agent/subcommands/schedule/schedule_group.py": "systemctl, launchctl and crontab, after the person's yes",
+    "agent/subcommands/schedule/schedule_group.py": "the system's scheduler, after a yes",
     "tui/prompt/editor.py": "the person's own editor: it has the terminal",
 }
 
