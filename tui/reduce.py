@@ -46,7 +46,13 @@ Turn: TypeAlias = (
     | ev.RequestQueued
 )
 Record: TypeAlias = (
-    ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound
+    ev.UserMessage
+    | ev.Noticed
+    | ev.DiagnosticsTold
+    | ev.Compacted
+    | ev.Cleared
+    | ev.InputRefused
+    | ev.Rewound
 )
 Facts: TypeAlias = (
     ev.SessionStarted
@@ -106,6 +112,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.InstructionsLoaded()
             | ev.DirectoryAdded()
             | ev.JobChanged()
+            | ev.LanguageServerStarted()
             | ev.UnknownEvent()
         ):
             return view, ()
@@ -163,7 +170,7 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     return view, (*changes, *more)
 
 
-def _record(view: View, event: Record) -> Reduced:
+def _record(view: View, event: Record) -> Reduced:  # noqa: PLR0911  one case each
     match event:
         case ev.UserMessage(hidden=True, content=content):
             return _text_of_skill(view, plain_content(content))
@@ -173,6 +180,9 @@ def _record(view: View, event: Record) -> Reduced:
             return replace(view, remark=brief), ()
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
+        case ev.DiagnosticsTold(summary=summary, text=text, files=files):
+            where = ", ".join(files[:2]) + (f" and {len(files) - 2} more" if len(files) > 2 else "")
+            return add(view, Invocation(0, f"Diagnostics: {summary} in {where}", text))
         case ev.Compacted(tokens_before=tokens, carried=carried, summary=summary):
             view = replace(view, title=carried.title or view.title, todo=carried.todo)
             return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens", summary))

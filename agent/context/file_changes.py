@@ -15,10 +15,17 @@ KEPT = 2_000  # files
 class FileChanges:
     def __init__(self) -> None:
         self._by: OrderedDict[str, str] = OrderedDict()
+        self._listening: list[Callable[[str, str], None]] = []
+
+    def listen(self, heard: Callable[[str, str], None]) -> None:
+        """From now on with each change: the agent, and the real path."""
+        self._listening.append(heard)
 
     def wrote(self, agent: str, paths: Iterable[Path]) -> None:
         for path in paths:
             key = real_path(path)
+            for heard in self._listening:
+                heard(agent, key)
             self._by[key] = agent
             self._by.move_to_end(key)
         while len(self._by) > KEPT:

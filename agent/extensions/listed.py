@@ -15,6 +15,7 @@ EXTENSIONS = (
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
     "gatewright.agent.extensions.worktrees:WORKTREES",
+    "gatewright.agent.extensions.lsp.lsp_extension:LSP",
     "gatewright.agent.extensions.servers.plugging:MCP",
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
     "gatewright.agent.extensions.styles.style_session:STYLES",

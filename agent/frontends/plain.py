@@ -22,6 +22,7 @@ from gatewright.agent.record.events import (
     AnyEvent,
     Asked,
     AssistantMessage,
+    DiagnosticsTold,
     Envelope,
     InputRefused,
     Noticed,
@@ -140,5 +141,7 @@ def _line(event: AnyEvent, name: str) -> str:
             return f"  {name}{how}" if summary != "refused" else ""
         case Noticed(text=text, tone="normal" | "dim" | "good"):
             return text
+        case DiagnosticsTold(summary=summary, files=files):
+            return f"  diagnostics: {summary} ({', '.join(files[:3])})"
         case _:
             return ""

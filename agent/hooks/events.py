@@ -50,7 +50,7 @@ _ERRORS = (
 )  # fmt: skip
 _NOTES = (
     "permission_prompt", "idle_prompt", "agent_needs_input", "agent_completed", "auth_success",
-    "elicitation_dialog", "elicitation_complete", "elicitation_response",
+    "elicitation_dialog", "elicitation_complete", "elicitation_response", "diagnostics",
 )  # fmt: skip
 _DECIDES = ("permissionDecision", "permissionDecisionReason", "updatedInput")
 _OUTPUTS = ("updatedToolOutput", "updatedMCPToolOutput", "classifierContext")

@@ -20,6 +20,7 @@ from gatewright.agent.record.events import (
     AgentFinished,
     Answered,
     Asked,
+    DiagnosticsTold,
     Envelope,
     InstructionsLoaded,
     ModelChanged,
@@ -72,7 +73,7 @@ class Following:
         if not self._ports.judging(envelope.agent):
             self._saw(envelope)
 
-    def _saw(self, envelope: Envelope) -> None:
+    def _saw(self, envelope: Envelope) -> None:  # noqa: C901  one case each
         match envelope.event:
             case Asked() | Answered() as event:
                 self._asking(event)
@@ -82,6 +83,8 @@ class Following:
                 self._ended(ended, envelope.agent)
             case Noticed(about=kind, text=text) if kind:
                 self.notify(kind, text)
+            case DiagnosticsTold(text=text):
+                self.notify("diagnostics", text)
             case AgentFinished(child=child, report=report) if not self._ports.judging(child):
                 self.notify("agent_completed", report or f"{child} is done")
             case Moved():

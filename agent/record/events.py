@@ -17,6 +17,8 @@ from gatewright.agent.record.events_of_calls import (
     AutoChanged,
     CheckStarted,
     Decided,
+    DiagnosticsTold,
+    LanguageServerStarted,
     SkillInvoked,
     ToolFinished,
     ToolProgressed,
@@ -89,6 +91,8 @@ AnyEvent: TypeAlias = (
     | CheckStarted
     | AutoChanged
     | SkillInvoked
+    | DiagnosticsTold
+    | LanguageServerStarted
     | Compacted
     | Cleared
     | ResultsCleared

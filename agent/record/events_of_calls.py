@@ -83,6 +83,26 @@ class AutoChanged(Event, frozen=True, tag="auto_changed"):
     state: Literal["", "paused", "down"]
 
 
+class DiagnosticsTold(Event, frozen=True, tag="diagnostics"):
+    """What language servers found in what was just changed; `text` is what the model is told."""
+
+    summary: str
+    text: str
+    errors: int = 0
+    warnings: int = 0
+    solved: int = 0
+    files: tuple[str, ...] = ()
+
+
+class LanguageServerStarted(Event, frozen=True, tag="language_server"):
+    """A program that reads the project's code runs from now on."""
+
+    name: str
+    command: str
+    root: str
+    confined: bool = False
+
+
 class SkillInvoked(Event, frozen=True, tag="skill_invoked"):
     """A skill is at work from here on; its text comes next, or as the result of the call."""
 

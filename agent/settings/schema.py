@@ -14,6 +14,7 @@ from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.groups.acp_settings import Acp
 from gatewright.agent.settings.groups.auto_settings import AutoMode
 from gatewright.agent.settings.groups.autonomy_settings import Autonomy, Schedules
+from gatewright.agent.settings.groups.lsp_settings import Lsp
 from gatewright.agent.settings.groups.sandbox_settings import Sandbox
 from gatewright.agent.settings.groups.skill_settings import Show, Skills
 from gatewright.agent.settings.groups.workflow_settings import Workflows
@@ -335,6 +336,10 @@ class Settings(Section, frozen=True):
     disabled_mcpjson_servers: Annotated[
         tuple[str, ...], forbidding("Servers of .mcp.json that are never used.")
     ] = ()
+    lsp: Annotated[Lsp, group("Language servers.")] = Lsp()
+    lsp_servers: Annotated[
+        dict[str, Any], setting("Language servers by name, besides the built-in ones.", "join")
+    ] = {}
     enabled_plugins: Annotated[
         dict[str, bool],
         setting("Plugins by name@marketplace: on or off; a project's are offers.", "join"),

@@ -19,7 +19,11 @@ TOOLS: Mapping[str, Row] = {
         ("pattern", "glob", "type", "output_mode", "multiline", "head_limit", "offset"),
     ),
     "Glob": Row("read", "path", ("pattern",), globs=True),
-    "LSP": Row("read", "file_path", ("operation", "line", "character", "query")),
+    "LSP": Row(
+        "read",
+        "filePath",
+        ("operation", "line", "character", "symbol", "query", "newName", "plan"),
+    ),
     "Edit": Row("edit", "file_path", ("old_string", "new_string", "replace_all")),
     "Write": Row("edit", "file_path", ("content",)),
     "MultiEdit": Row("edit", "file_path", ("edits",)),

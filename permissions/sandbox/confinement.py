@@ -112,7 +112,7 @@ class Sandbox:
         self.config, self.roots = config, real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper.writable = (*self.roots, *self._extra())
-        self._keeper.follow(self._surveyor, self._look)
+        self._keeper.follow(self._surveyor, self.look)
 
     # --- one run ---
 
@@ -133,7 +133,7 @@ class Sandbox:
             network=wider.network or config.network,
             limits=config.limits,
         )
-        found = self._surveyor.survey(sight or self._look())
+        found = self._surveyor.survey(sight or self.look())
         masked = (*found.masked, *mount_check.elsewhere(found.masked))
         return in_tree(sandboxed(wishes, replace(found, masked=masked)), wider.tree)
 
@@ -145,7 +145,7 @@ class Sandbox:
         home = os.path.realpath(own.path)
         return (*own.windows(), *(p for p in self.machine.seen if p != home and inside(p, home)))
 
-    def _look(self) -> Sight:
+    def look(self) -> Sight:
         """What there is to protect; a whole disk or home would keep the person waiting."""
         if own_places(self.roots, self._home) == self.roots:
             return self._surveyor.look()
@@ -154,7 +154,7 @@ class Sandbox:
 
     def offer(self, names: tuple[Named, ...]) -> Offer:
         """What a person's yes to a command with these words would open, as things are now."""
-        sight = self._look()
+        sight = self.look()
         profile = self.profile(self.config.cwd, sight)
         if self._level != "bwrap":
             profile = profile.without_covers()
@@ -237,7 +237,7 @@ class Sandbox:
 
     def stand_by(self, request: SpawnRequest, *, within: str = "") -> None:
         """Have a shell wait inside for a script that would be run so. Needs a loop."""
-        if self._level != "bwrap" or (sight := self._look()).hopeless:
+        if self._level != "bwrap" or (sight := self.look()).hopeless:
             return
         search, wider = request.env.get("PATH", ""), Wider(tree=within)
         profile = self.profile(request.cwd, sight, search, wider)
@@ -284,7 +284,7 @@ class Sandbox:
         )
 
     def _seen(self, already: list[str], told: Callable[[list[str]], None] | None) -> Sight:
-        sight = self._look()
+        sight = self.look()
         if self._level != "bwrap":  # nothing is covered
             return replace(sight, covered=(), hopeless=False)
         if sight.hopeless:

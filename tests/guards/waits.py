@@ -13,6 +13,7 @@ SLEEPERS: dict[str, str] = {
     "tests/fakes/waiting.py": "looks again at what nobody announces",
     "tests/fakes/terminal.py": "a person's eyes and hands",
     "tests/fakes/model_server.py": "a server that answers late, as its script says",
+    "tests/fakes/lsp_server.py": "a server that is late, or hangs, as it is told",
     "tests/fakes/narrow_server.py": "a server whose answers take their time",
     "tests/fakes/tiny_model.py": "a server that somebody starts by hand and that ends by itself",
     "tests/e2e/first_second.py": "hands that type while the program starts",

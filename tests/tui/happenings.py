@@ -164,6 +164,12 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ),
     ev.CheckStarted: lambda c: ev.CheckStarted(call_id=c.call()),
     ev.AutoChanged: lambda c: ev.AutoChanged(state=c.choice(("", "paused", "down"))),
+    ev.DiagnosticsTold: lambda c: ev.DiagnosticsTold(
+        summary=c.row(), text=c.text(), errors=1, files=(c.row(), c.row(), c.row())
+    ),
+    ev.LanguageServerStarted: lambda c: ev.LanguageServerStarted(
+        name=c.row(), command=c.row(), root=c.row()
+    ),
     ev.SkillInvoked: lambda c: ev.SkillInvoked(
         name=c.row(), origin="user", path=c.row(), files=2, call_id=c.choice(("", c.call()))
     ),

@@ -113,7 +113,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """A skill that the person typed: one line, and opened its text."""
+    """A skill that was typed, or findings of language servers: one line, and opened its text."""
 
     id: int
     text: str

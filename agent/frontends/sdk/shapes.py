@@ -11,6 +11,7 @@ from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import (
     AssistantMessage,
     Compacted,
+    DiagnosticsTold,
     ModelChanged,
     Noticed,
     RetryScheduled,
@@ -92,7 +93,9 @@ def user(content: Sequence[Content]) -> Line:
     return {"type": "user", "message": message, "parent_tool_use_id": None, "isReplay": True}
 
 
-def system(event: Compacted | ModelChanged | Noticed | RetryScheduled) -> Line:
+def system(
+    event: Compacted | DiagnosticsTold | ModelChanged | Noticed | RetryScheduled,
+) -> Line:
     match event:
         case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
             return {
@@ -108,6 +111,17 @@ def system(event: Compacted | ModelChanged | Noticed | RetryScheduled) -> Line:
                 "type": "system",
                 "subtype": "compact_boundary",
                 "compact_metadata": {"trigger": trigger, "pre_tokens": tokens},
+            }
+        case DiagnosticsTold():
+            return {
+                "type": "system",
+                "subtype": "diagnostics",
+                "summary": event.summary,
+                "text": event.text,
+                "errors": event.errors,
+                "warnings": event.warnings,
+                "solved": event.solved,
+                "files": list(event.files),
             }
         case ModelChanged(model=model):
             return {"type": "system", "subtype": "model", "model": model}

@@ -31,6 +31,7 @@ from gatewright.agent.record.events import (
     AssistantMessage,
     Compacted,
     Decided,
+    DiagnosticsTold,
     Envelope,
     HookAnswered,
     HookRan,
@@ -188,7 +189,7 @@ class Dialect:
                     yield commands_changed(menu)
             case TasksChanged() as changed:
                 yield from self._tasks.lines(changed)
-            case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
+            case Compacted() | DiagnosticsTold() | ModelChanged() | Noticed() | RetryScheduled():
                 yield system(event)
             case HookStarted() | HookAnswered() | HookRan() if self.hooks is not None:
                 yield from self.hooks.lines(event)

@@ -193,7 +193,7 @@ def test_what_a_run_made_while_the_settings_changed_is_no_older_than_the_run(
 ) -> None:
     """It makes the name between the look after it and the look that the new settings begin with."""
     with going_on(tmp_path, "while :; do :; done") as (box, project, told):
-        look = box._look  # pyright: ignore[reportPrivateUsage]
+        look = box.look
 
         def late() -> Sight:
             (project / ".gatewright").mkdir(exist_ok=True)
@@ -201,7 +201,7 @@ def test_what_a_run_made_while_the_settings_changed_is_no_older_than_the_run(
             return look()
 
         (project / "known.txt").touch()
-        with patch.object(box, "_look", late):
+        with patch.object(box, "look", late):
             box.follow(replace(box.config, deny_write=("known.txt", "kept")))
         assert not box.settled(str(project / ".gatewright" / "settings.json"))
         box.check()

@@ -1,0 +1,214 @@
+"""Adapts language servers to a session: how they start, what is told to whom, what is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gatewright.agent.errors import SessionError
+from gatewright.agent.extensions.contribution import part_of
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.lsp.sources import given_of
+from gatewright.agent.extensions.lsp.starting import Starting
+from gatewright.agent.lsp.findings.hearing import Hearings
+from gatewright.agent.lsp.findings.told import Told
+from gatewright.agent.lsp.languages import LanguagePorts, Languages, Place
+from gatewright.agent.lsp.questions.renaming import Plans
+from gatewright.agent.lsp.running.definitions import Definition
+from gatewright.agent.lsp.running.process_memory import resident
+from gatewright.agent.lsp.running.server import Ports, Server
+from gatewright.agent.lsp.running.server_book import Book, Ground, Listed
+from gatewright.agent.record.events import (
+    AgentFinished,
+    Cleared,
+    Compacted,
+    DiagnosticsTold,
+    Envelope,
+    LanguageServerStarted,
+    Rewound,
+)
+from gatewright.agent.settings.workspace import roots
+from gatewright.agent.text.printable import escaped
+from gatewright.permissions.decision import Deny
+from gatewright.permissions.readable import read_decision
+from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.tools.access import MAIN
+from gatewright.tools.moments import BatchEnded, Moment, Verdict
+from gatewright.tools.protocol import Tool
+from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.git import Stop, aside, git_in
+
+if TYPE_CHECKING:
+    from gatewright.mcp.serverlog import ServerLog
+
+GIT_SECONDS = 5.0
+NOTHING = Verdict()
+
+
+class LspSession:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._loop = asyncio.get_running_loop()
+        self._logs: dict[str, ServerLog] = {}
+        self.starting = Starting(
+            lambda: part_of(host.brought, CommandSandbox), lambda: host.around, self._started
+        )
+        self.plans = Plans()
+        self.book = self._book()
+        self.languages = Languages(
+            LanguagePorts(
+                server=self._ports,
+                place=self._place,
+                offered=lambda suffix: self.book.offered(suffix),
+                ignored=self._ignored,
+                told=lambda text: host.warn(escaped(text)),
+            )
+        )
+        self.hearings = Hearings(self.languages, self.shown, self._may_hear)
+
+    # --- what there is ---
+
+    def _book(self) -> Book:
+        around = self._host.around
+        where = around.where
+        ground = Ground(root=where.root, env=around.env, avoid=roots(where), trusted=around.trusted)
+        book = Book(given_of(around, self._host.brought), around.settings.lsp.use, ground)
+        for fault in book.faults:
+            self._host.warn(escaped(fault))
+        return book
+
+    def again(self) -> None:
+        """Settings, plugins or trust are others: what is written down otherwise starts anew."""
+        self.book = self._book()
+        if not self._host.around.trusted or self._host.around.settings.lsp.use == "off":
+            self.languages.stop_all()
+
+    def serves(self) -> bool:
+        """Whether there may be a server for this project at all."""
+        return self._host.around.trusted and any(
+            each.program and not each.lack for each in self.listed()
+        )
+
+    def listed(self) -> Sequence[Listed]:
+        return self.book.listed()
+
+    def _place(self) -> Place:
+        where = self._host.around.where
+        return Place(tuple(real_path(each) for each in (where.root, *where.added)))
+
+    def shown(self, path: str) -> str:
+        return self._host.around.where.shown(Path(path))
+
+    def _may_hear(self, agent: str, path: str) -> bool:
+        del agent
+        host, file = self._host, Path(path)
+        return not isinstance(read_decision(host.policy, host.around.where, file, file), Deny)
+
+    async def _ignored(self, path: str) -> bool:
+        """Whether git leaves it out; where there is no repository it leaves out nothing."""
+        folder, name = os.path.split(path)
+        caller = self._host.around.caller
+
+        def ask(stop: Stop) -> bool:
+            with git_in(caller, Path(folder), stop) as git:
+                asked = ("--others", "--ignored", "--exclude-standard", "--", f"./{name}")
+                return bool(git.run("ls-files", *asked, seconds=GIT_SECONDS).strip())
+
+        try:
+            return await aside(ask)
+        except OSError:
+            return False
+
+    # --- one server's surroundings ---
+
+    def _ports(self, changed: Any) -> Ports:
+        return Ports(
+            start=self.starting.start,
+            log=lambda name, data: self.log_of(name).add(data),
+            memory=resident,
+            told=lambda text: self._host.warn(escaped(text)),
+            changed=changed,
+            now=self._loop.time,
+        )
+
+    def log_of(self, name: str) -> ServerLog:
+        if name not in self._logs:
+            from gatewright.mcp.serverlog import ServerLog  # noqa: PLC0415  lazy: 2 ms
+
+            folder = self._host.around.places.home / "logs" / "lsp"
+            self._logs[name] = ServerLog(folder / f"{name.replace('/', '_')}.log")
+        return self._logs[name]
+
+    def _started(self, definition: Definition, root: str, confined: bool) -> None:
+        command = " ".join((definition.command, *definition.args))
+        self._host.publish(
+            LanguageServerStarted(
+                name=definition.name, command=command[:1000], root=root, confined=confined
+            )
+        )
+
+    # --- what happens ---
+
+    def wrote(self, agent: str, path: str) -> None:
+        self.hearings.wrote(agent, path)
+
+    async def at(self, moment: Moment) -> Verdict:
+        if not isinstance(moment, BatchEnded) or not self._host.around.trusted:
+            return NOTHING
+        settings = self._host.around.settings.lsp
+        told = await self.hearings.heard(
+            moment.agent, settings.wait_ms / 1000 if settings.diagnostics else 0.0
+        )
+        if told is None or not settings.diagnostics:
+            return NOTHING
+        self._publish(told, moment.agent)
+        return Verdict(context=(told.text,))
+
+    def late(self, agent: str) -> str:
+        told = self.hearings.late(agent) if self._host.around.settings.lsp.diagnostics else None
+        if told is None:
+            return ""
+        self._publish(told, agent)
+        return told.text
+
+    def _publish(self, told: Told, agent: str) -> None:
+        event = DiagnosticsTold(
+            summary=told.summary,
+            text=told.text,
+            errors=told.errors,
+            warnings=told.warnings,
+            solved=told.solved,
+            files=told.files,
+        )
+        self._host.journal.publish(event, agent)
+
+    def saw(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case Compacted() | Cleared() | Rewound() if envelope.agent == MAIN:
+                self.languages.close_documents()
+                self.hearings.forget()
+            case AgentFinished():
+                self.hearings.ended(envelope.agent)
+            case _:
+                pass
+
+    def tool(self) -> Tool[Any]:
+        from gatewright.agent.extensions.lsp.lsp_tool import LspTool  # noqa: PLC0415  lazy: with its first use
+
+        return LspTool(self)
+
+    # --- what people ask ---
+
+    def server(self, name: str) -> Server:
+        """Raises SessionError."""
+        found = [each for each in self.languages.all if each.name == name]
+        if not found:
+            raise SessionError(f"No language server {name} has been started in this session.")
+        return found[0]
+
+    async def close(self) -> None:
+        await self.languages.close()
+        self.starting.close()

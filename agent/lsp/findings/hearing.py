@@ -1,0 +1,221 @@
+"""Who changed what, and what each agent is told of it: once, fresh, of its own changes alone."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from gatewright.agent.lsp.documents import text_of
+from gatewright.agent.lsp.findings.fresh import Held
+from gatewright.agent.lsp.findings.told import Findings, Same, Told, counted, ordered, row, tell
+from gatewright.agent.lsp.languages import Languages
+from gatewright.agent.lsp.questions.spots import inert
+from gatewright.agent.lsp.running.server import Server
+from gatewright.agent.lsp.wire.positions import Lines, uri_of
+
+AGENTS, PATHS = 300, 200  # remembered, of each so many changed files
+LISTED = 50  # findings of a file, for who asks
+Key: TypeAlias = tuple[str, str, str]  # server, root, path
+
+
+class _Hearing:
+    """Of one agent."""
+
+    def __init__(self) -> None:
+        self.changed: dict[str, None] = {}  # by its calls since it was last told
+        self.awaited: dict[str, None] = {}  # whose findings have not come yet
+        self.after: dict[tuple[str, str], int] = {}  # servers that may say more of other files
+        self.known: dict[Key, Same] = {}
+
+
+class Hearings:
+    """`shown` is a path as people read it; `may_hear` whether an agent may know of a file."""
+
+    def __init__(
+        self,
+        languages: Languages,
+        shown: Callable[[str], str],
+        may_hear: Callable[[str, str], bool],
+    ) -> None:
+        self._languages, self._shown, self._may_hear = languages, shown, may_hear
+        self._of: OrderedDict[str, _Hearing] = OrderedDict()
+        languages.awaited = self._all_awaited
+
+    def _all_awaited(self) -> Iterable[str]:
+        return {path for each in self._of.values() for path in each.awaited}
+
+    def _hearing(self, agent: str) -> _Hearing:
+        if agent not in self._of:
+            self._of[agent] = _Hearing()
+            while len(self._of) > AGENTS:
+                self._of.popitem(last=False)
+        return self._of[agent]
+
+    def wrote(self, agent: str, path: str) -> None:
+        """A real path that a call of the agent changed; its servers begin."""
+        hearing = self._hearing(agent)
+        if len(hearing.changed) < PATHS:
+            hearing.changed[path] = None
+        for server in self._languages.of(path):
+            server.use()
+
+    def forget(self) -> None:
+        """The conversation begins anew: nothing of it waits any more."""
+        self._of.clear()
+
+    def ended(self, agent: str) -> None:
+        self._of.pop(agent, None)
+
+    async def heard(self, agent: str, seconds: float) -> Told | None:
+        """What the agent is to know before its next request, waited for no longer than that."""
+        hearing = self._hearing(agent)
+        changed, hearing.changed = hearing.changed, {}
+        self._remember(hearing)
+        for path in changed:
+            if not await self._languages.open(path):
+                continue
+            hearing.awaited[path] = None
+        found = self._languages.renew()
+        mine = found - {path for other in self._others(hearing) for path in other.changed}
+        hearing.awaited.update(dict.fromkeys(sorted(mine)))
+        for path in list(hearing.awaited)[: -2 * PATHS]:
+            del hearing.awaited[path]
+        if not hearing.awaited and not hearing.after:
+            return None
+        if changed or found:
+            for server in self._languages.ready():
+                hearing.after[server.name, server.root] = server.fresh.edits
+                if server.abilities.pulls and server.abilities.pulls_others:
+                    for path in server.documents.paths:
+                        self._languages.pull(path)
+            await self._languages.until_fresh(tuple(hearing.awaited), seconds)
+        return self._told(agent, hearing)
+
+    def late(self, agent: str) -> Told | None:
+        """What has come since, without waiting; with a person's next message."""
+        hearing = self._of.get(agent)
+        if hearing is None or not (hearing.awaited or hearing.after):
+            return None
+        self._languages.renew()
+        return self._told(agent, hearing)
+
+    def _others(self, hearing: _Hearing) -> Iterator[_Hearing]:
+        return (each for each in self._of.values() if each is not hearing)
+
+    def _remember(self, hearing: _Hearing) -> None:
+        """What is known of files before its changes are sent; what it still waits for stays."""
+        for server in self._languages.ready():
+            if (server.name, server.root) in hearing.after:
+                continue
+            for path in server.documents.paths:
+                key = server.name, server.root, path
+                if path in hearing.awaited:
+                    continue
+                base = server.fresh.baseline(uri_of(path), server.now())
+                if base is not None:
+                    hearing.known[key] = counted(base.items)
+
+    def _told(self, agent: str, hearing: _Hearing) -> Told | None:
+        found: list[Findings] = []
+        lines: dict[int, Lines | None] = {}
+        settled: dict[str, bool] = {}
+        for server in self._languages.ready():
+            if not server.definition.diagnostics:
+                continue
+            for path in tuple(hearing.awaited):
+                if server.documents.get(path) is None:
+                    continue
+                held = server.fresh.fresh(uri_of(path), server.now())
+                text = self._current(server, path) if held is not None else None
+                if held is None or text is None:
+                    settled[path] = False
+                    continue
+                settled[path] = settled.get(path, True) and not held.doubtful
+                key = server.name, server.root, path
+                findings = Findings(
+                    path, self._shown(path), server.name, held.items, hearing.known.get(key)
+                )
+                lines[id(findings)] = text
+                hearing.known[key] = counted(held.items)
+                found.append(findings)
+            found += self._elsewhere(agent, hearing, server, lines)
+        for path, whole in settled.items():
+            if whole:
+                del hearing.awaited[path]
+        self._drop(hearing)
+        return tell(found, lambda each: lines.get(id(each)))
+
+    def _elsewhere(
+        self, agent: str, hearing: _Hearing, server: Server, lines: dict[int, Lines | None]
+    ) -> Iterator[Findings]:
+        """Other open files that got new errors by the changes, once the server is done."""
+        which = server.name, server.root
+        if which not in hearing.after:
+            return
+        uris = {uri_of(path): path for path in server.documents.paths}
+        said = server.fresh.others(uris, server.now())
+        for uri, held in said.items():
+            path, key = uris[uri], (*which, uris[uri])
+            if path in hearing.awaited or hearing.known.get(key) == counted(held.items):
+                continue
+            text = self._current(server, path)
+            if text is None or not self._may_hear(agent, path):
+                continue
+            known = hearing.known.get(key)
+            hearing.known[key] = counted(held.items)
+            if known is None:  # nobody can say what of it is new
+                continue
+            findings = Findings(path, self._shown(path), server.name, held.items, known, own=False)
+            lines[id(findings)] = text
+            yield findings
+        if server.fresh.still(server.now()):
+            del hearing.after[which]
+
+    def _current(self, server: Server, path: str) -> Lines | None:
+        """The text that the findings are of; None where the file is another by now."""
+        known = server.documents.get(path)
+        found = text_of(path)
+        if known is None or found is None or found[1] != known.stamp:
+            return None
+        return Lines(found[0], server.abilities.encoding)
+
+    def _drop(self, hearing: _Hearing) -> None:
+        """What nobody has open any more is not waited for."""
+        if not any(each.state in ("starting", "restarting") for each in self._languages.all):
+            opened = {path for each in self._languages.ready() for path in each.documents.paths}
+            for path in [path for path in hearing.awaited if path not in opened]:
+                del hearing.awaited[path]
+            running = {(each.name, each.root) for each in self._languages.ready()}
+            for which in [each for each in hearing.after if each not in running]:
+                del hearing.after[which]
+
+    def seen(self, agent: str, server: Server, path: str, held: Held) -> None:
+        """The agent asked itself: what it read is no news any more."""
+        self._hearing(agent).known[server.name, server.root, path] = counted(held.items)
+
+    def listed(self, agent: str, paths: Sequence[str]) -> tuple[list[str], int]:
+        """All findings of these files, a line each below its file, and how many."""
+        rows: list[str] = []
+        count = 0
+        for path in paths:
+            found: list[str] = []
+            for server in self._languages.ready():
+                held = server.fresh.fresh(uri_of(path), server.now())
+                text = self._current(server, path) if held is not None else None
+                if held is None or text is None:
+                    continue
+                self.seen(agent, server, path, held)
+                found += [row(each, text, server.name) for each in ordered(held.items)]
+            count += len(found)
+            if found:
+                rows += [f"{self._shown(path)}:", *(f"  {each}" for each in found[:LISTED])]
+                rows += [f"  and {len(found) - LISTED} more"] if len(found) > LISTED else []
+        return rows, count
+
+
+def listing(hearings: Hearings, agent: str, paths: Sequence[str]) -> tuple[str, int]:
+    """For the model that asked."""
+    rows, count = hearings.listed(agent, paths)
+    text = "\n".join(rows) if rows else "No findings."
+    return inert(text, 16_000), count

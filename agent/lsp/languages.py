@@ -1,0 +1,235 @@
+"""The language servers of a session: which serves a file, and one process for a server and root.
+
+Agents share them. Nothing is started before somebody changes a file of its kind, or asks of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+import msgspec
+
+from gatewright.agent.lsp.running.definitions import Definition
+from gatewright.agent.lsp.running.server import Ports, Server
+from gatewright.agent.lsp.wire.connection import Gone, Refused, decoded
+from gatewright.agent.lsp.wire.positions import uri_of
+from gatewright.agent.lsp.wire.shapes import Pulled
+from gatewright.tools.system.exact import real_path
+
+RUNNING = 12  # servers of a session
+AGAIN, TRIES = 0.05, 5  # a pull that it had no time for
+REMEMBERED = 1000  # files of which it is known whether git ignores them
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where servers may be: the real roots of the project."""
+
+    roots: tuple[str, ...]
+
+    def root_of(self, path: str) -> str:
+        """The project directory that holds it; empty outside."""
+        held = [root for root in self.roots if path.startswith(root.rstrip("/") + "/")]
+        return max(held, key=len, default="")
+
+
+class LanguagePorts(msgspec.Struct, frozen=True, kw_only=True):
+    server: Callable[[Callable[[], None]], Ports]  # given what is called when one has news
+    place: Callable[[], Place]
+    offered: Callable[[str], Sequence[Definition]]  # for a suffix, the first navigates
+    ignored: Callable[[str], Awaitable[bool]]
+    told: Callable[[str], None]
+
+
+class Languages:
+    def __init__(self, ports: LanguagePorts) -> None:
+        self.ports = ports
+        self._servers: dict[tuple[str, str], Server] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._pulling: dict[tuple[str, str, int], asyncio.Task[None]] = {}
+        self._ignored: OrderedDict[str, bool] = OrderedDict()
+        self._closed = self._full = False
+        self.awaited: Callable[[], Iterable[str]] = tuple  # files whose findings somebody awaits
+
+    @property
+    def all(self) -> Sequence[Server]:
+        return tuple(self._servers.values())
+
+    def ready(self) -> Sequence[Server]:
+        return tuple(each for each in self._servers.values() if each.state == "ready")
+
+    # --- which serves a file ---
+
+    def of(self, path: str) -> Sequence[Server]:
+        """Those for a file, begun or not, the one that navigates first; none outside the project.
+
+        `path` is a real one.
+        """
+        base = self.ports.place().root_of(path)
+        if not base or self._closed:
+            return ()
+        suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122  text in, text out
+        found = [self._one(each, path, base) for each in self.ports.offered(suffix)]
+        return tuple(each for each in found if each is not None)
+
+    def _one(self, definition: Definition, path: str, base: str) -> Server | None:
+        key = definition.name, root_of(path, base, definition.root_markers)
+        known = self._servers.get(key)
+        if known is not None and known.definition.signature == definition.signature:
+            return known
+        if known is None and len(self._servers) >= RUNNING:
+            if not self._full:
+                self._full = True
+                self.ports.told(f"No more than {RUNNING} language servers run in a session.")
+            return None
+        if known is not None:  # it is written down otherwise now
+            self._own(known.close())
+        made = Server(definition, key[1], self.ports.server(self.rang))
+        self._servers[key] = made
+        return made
+
+    def _own(self, ending: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(ending)
+        key = ("", "", id(task))
+        self._pulling[key] = task
+        task.add_done_callback(lambda _: self._pulling.pop(key, None))
+
+    async def open(self, path: str) -> Sequence[Server]:
+        """The servers that have the file, or will once they run; none for one that is left out."""
+        serving = self.of(path)
+        if not serving or await self._is_ignored(path):
+            return ()
+        suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122
+        for server in serving:
+            server.open(path, server.definition.language(suffix))
+        return serving
+
+    async def _is_ignored(self, path: str) -> bool:
+        if path not in self._ignored:
+            found = await self.ports.ignored(path)
+            self._ignored[path] = found
+            while len(self._ignored) > REMEMBERED:
+                self._ignored.popitem(last=False)
+        return self._ignored[path]
+
+    def renew(self) -> set[str]:
+        """Send what changed on disk since; the files that did."""
+        return {path for server in self.ready() for path in server.documents.renew()}
+
+    def stop_all(self) -> None:
+        """None is to run any more; what is needed again begins again."""
+        gone, self._servers = self._servers, {}
+        for each in gone.values():
+            self._own(each.close())
+
+    def close_documents(self) -> None:
+        for server in self._servers.values():
+            server.documents.close_all()
+
+    # --- what they find ---
+
+    def rang(self) -> None:
+        """A server has news: who waits looks again, and what is awaited is asked for."""
+        for each in self._waiting:
+            if not each.done():
+                each.set_result(None)
+        if not self._closed:
+            for path in self.awaited():
+                self.pull(path)
+
+    def pull(self, path: str) -> None:
+        """Ask those servers that answer such a question, once for each text."""
+        for server in self.ready():
+            if server.abilities.pulls and server.definition.diagnostics:
+                self._pull(server, path)
+
+    def _pull(self, server: Server, path: str) -> None:
+        known = server.documents.get(path)
+        if known is None:
+            return
+        key = server.name, known.uri, server.fresh.edits
+        if key in self._pulling or self._answered(server, known.uri):
+            return
+        task = asyncio.create_task(
+            self._pulled(server, known.uri, known.version), name="asking for diagnostics"
+        )
+        self._pulling[key] = task
+        task.add_done_callback(lambda _: self._pulling.pop(key, None))
+
+    def _answered(self, server: Server, uri: str) -> bool:
+        held = server.fresh.fresh(uri, server.now())
+        return held is not None and (
+            held.edit == server.fresh.edits or not server.abilities.pulls_others
+        )
+
+    async def _pulled(self, server: Server, uri: str, version: int) -> None:
+        params: dict[str, object] = {"textDocument": {"uri": uri}}
+        if server.abilities.pull_name is not None:
+            params["identifier"] = server.abilities.pull_name
+        for _ in range(TRIES):
+            edit, fresh = server.fresh.edits, server.fresh
+            try:
+                raw = await server.ask("textDocument/diagnostic", params)
+            except Refused as error:
+                if not error.again or fresh.version(uri) != version:
+                    return
+                await asyncio.sleep(AGAIN)
+                continue
+            except (Gone, TimeoutError):
+                return
+            said: Pulled | None = decoded(raw, Pulled)
+            if said is not None and said.kind == "full":
+                fresh.pulled(uri, version, said.items, server.now(), edit=edit)
+                self.rang()
+            return
+
+    async def until_fresh(self, paths: Sequence[str], seconds: float) -> bool:
+        """Wait for the findings of the texts as they were sent last, and no longer."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        for path in paths:
+            self.pull(path)
+        while not self.are_fresh(paths):
+            left = deadline - loop.time()
+            if left <= 0:
+                return False
+            uris = [uri_of(path) for path in paths]
+            dues = ((each.fresh.due(uris), each.now()) for each in self.ready())
+            due = min((at - now for at, now in dues if at is not None), default=left)
+            waits = loop.create_future()
+            self._waiting.add(waits)
+            await asyncio.wait([waits], timeout=max(0.001, min(left, due)))
+            self._waiting.discard(waits)
+        return True
+
+    def are_fresh(self, paths: Sequence[str]) -> bool:
+        return all(
+            server.fresh.fresh(known.uri, server.now()) is not None
+            for server in self.ready()
+            if server.definition.diagnostics
+            for path in paths
+            if (known := server.documents.get(path)) is not None
+        )
+
+    async def close(self) -> None:
+        self._closed = True
+        for task in tuple(self._pulling.values()):
+            task.cancel()
+        await asyncio.gather(*(each.close() for each in self.all), return_exceptions=False)
+
+
+def root_of(path: str, base: str, markers: Sequence[str]) -> str:
+    """The nearest directory above the file that has a marker, up to the project's own."""
+    at = os.path.dirname(path)  # noqa: PTH120
+    while at != base and at.startswith(base):
+        if any(os.path.lexists(f"{at}/{name}") for name in markers if "/" not in name):
+            return at
+        at = os.path.dirname(at)  # noqa: PTH120
+    return base
+
+
+def real(path: str) -> str:
+    """Where it really lies, however it was named."""
+    return real_path(path)

@@ -1,0 +1,122 @@
+"""A rename as a plan: which files would read how, worked out and kept until it is applied.
+
+A plan is of the bytes that were there; where one of them changed it is void.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.lsp.questions.queries import WAYS, Question, asked
+from gatewright.agent.lsp.questions.spots import Sight
+from gatewright.agent.lsp.running.server import Server
+from gatewright.agent.lsp.wire.connection import decoded
+from gatewright.agent.lsp.wire.positions import Lines, edited, path_of
+from gatewright.agent.lsp.wire.shapes import TextEdit, WorkspaceEdit
+from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.regular import read_regular
+
+PLANS, FILES, BYTES = 8, 200, 8 * 1024 * 1024
+LARGEST = 2 * 1024 * 1024
+
+
+class Change(msgspec.Struct, frozen=True):
+    path: str  # real
+    before: bytes
+    after: bytes
+    count: int
+
+
+class Plan(msgspec.Struct, frozen=True):
+    id: str
+    new_name: str
+    changes: tuple[Change, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(each.count for each in self.changes)
+
+
+class Plans:
+    """The last few of a session."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[str, Plan] = OrderedDict()
+
+    def find(self, id: str) -> Plan | None:
+        return self._plans.get(id)
+
+    def keep(self, plan: Plan) -> None:
+        self._plans[plan.id] = plan
+        while len(self._plans) > PLANS:
+            self._plans.popitem(last=False)
+
+    def drop(self, id: str) -> None:
+        self._plans.pop(id, None)
+
+
+async def planned(server: Server, question: Question, sight: Sight) -> Plan:
+    """Raises ToolFailure: it cannot, there is nothing to rename, or it goes too far."""
+    way = WAYS["rename"]
+    if not server.abilities.has(way.provider, way.method):
+        raise ToolFailure(f"{server.name} cannot rename. Use findReferences and Edit instead.")
+    raw = await asked(server, way.method, {**question.at(), "newName": question.new_name})
+    said: WorkspaceEdit | None = decoded(raw, WorkspaceEdit | None)
+    found = _by_file(said or WorkspaceEdit())
+    if not found:
+        raise ToolFailure("There is nothing to rename at exactly that place.")
+    if len(found) > FILES:
+        raise ToolFailure(f"It would change {len(found):,} files; {FILES} are the most.")
+    changes: list[Change] = []
+    size = 0
+    for uri, edits in found.items():
+        changes.append(_change(uri, edits, server, sight))
+        size += len(changes[-1].before) + len(changes[-1].after)
+        if size > BYTES:
+            raise ToolFailure("It would change more than 8 MB of text: rename by other means.")
+    changes = [each for each in changes if each.before != each.after]
+    if not changes:
+        raise ToolFailure("It would change nothing: is that its name already?")
+    changes.sort(key=lambda each: each.path)
+    return Plan(secrets.token_hex(4), question.new_name, tuple(changes))
+
+
+def _by_file(said: WorkspaceEdit) -> Mapping[str, Sequence[TextEdit]]:
+    found: dict[str, list[TextEdit]] = {}
+    for each in said.document_changes or ():
+        if each.kind or each.text_document is None:
+            raise ToolFailure(
+                "It would also create, rename or delete files, which only a person may. Rename by "
+                "other means."
+            )
+        found.setdefault(each.text_document.uri, []).extend(each.edits)
+    if not found:
+        found = {uri: list(edits) for uri, edits in (said.changes or {}).items()}
+    return {uri: edits for uri, edits in found.items() if edits}
+
+
+def _change(uri: str, edits: Sequence[TextEdit], server: Server, sight: Sight) -> Change:
+    path = path_of(uri)
+    path = real_path(path) if path else ""
+    if not path or not sight.inside(path):
+        raise ToolFailure("It would change a file outside the project: rename by other means.")
+    if not sight.readable(path):
+        raise ToolFailure("It would change a file that a Read rule denies: rename by other means.")
+    try:
+        before = read_regular(Path(path), LARGEST, follow=False)
+        text = before.decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ToolFailure(f"{sight.shown(path)} cannot be read as text.") from None
+    lines = Lines(text, server.abilities.encoding)
+    spans = [(*lines.span(each.range), each.new_text) for each in edits]
+    try:
+        after = edited(text, spans)
+    except ValueError as error:
+        raise ToolFailure(f"{server.name} gave no usable rename: {error}.") from None
+    return Change(path, before, after.encode("utf-8", "surrogatepass"), len(edits))

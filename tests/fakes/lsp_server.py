@@ -1,0 +1,342 @@
+"""A language server that finds what texts say, and misbehaves as it is told.
+
+`python lsp_server.py OPTION...`: a line with `BAD name` has an error `name is bad`, one with `WARN
+name` a warning, `USES file` an error while that file beside it has the word GONE. Options:
+
+    pull              answers pulls, with related files; else it publishes
+    unversioned       its publications have no version
+    late=0.3          seconds until it publishes or answers a pull
+    twice             every publication comes twice
+    stale             each publication is preceded by one of the text before, with that version
+    backwards         publications come in the wrong order
+    silent            nothing is ever published
+    utf8              positions in bytes
+    crash=WORD hang=WORD garbage=WORD huge=WORD storm=WORD eat=WORD ignore=WORD
+                      what it does once a text has that word
+    begin=crash|hang|garbage|slow   what it does instead of beginning
+    trace=FILE        each text it gets, with its version, one JSON line each
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+Json = dict[str, Any]
+OPTIONS = {word.partition("=")[0]: word.partition("=")[2] or "1" for word in sys.argv[1:]}
+OUT = sys.stdout.buffer
+LOCK = threading.Lock()
+TEXTS: dict[str, tuple[int, str]] = {}
+BEFORE: dict[str, tuple[int, str]] = {}
+HELD: list[bytes] = []
+
+
+def send(message: Json) -> None:
+    data = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    with LOCK:
+        OUT.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+        OUT.flush()
+
+
+def read() -> Json | None:
+    size = 0
+    while line := sys.stdin.buffer.readline():
+        if line == b"\r\n":
+            return json.loads(sys.stdin.buffer.read(size))
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            size = int(value)
+    return None
+
+
+def path_of(uri: str) -> str:
+    return unquote(urlsplit(uri).path)
+
+
+def column(line: str, at: int) -> int:
+    encoding = "utf-8" if "utf8" in OPTIONS else "utf-16-le"
+    return len(line[:at].encode(encoding)) // (1 if "utf8" in OPTIONS else 2)
+
+
+def found(uri: str, text: str) -> list[Json]:
+    rows: list[Json] = []
+    for number, line in enumerate(text.splitlines()):
+        for match in re.finditer(r"\b(BAD|WARN|USES) (\S+)", line):
+            kind, name = match.groups()
+            if kind == "USES":
+                other = Path(path_of(uri)).parent / name
+                known = next((t for u, (_, t) in TEXTS.items() if path_of(u) == str(other)), None)
+                if known is None and other.exists():
+                    known = other.read_text(encoding="utf-8")
+                if "GONE" not in (known or ""):
+                    continue
+            start = {"line": number, "character": column(line, match.start(2))}
+            end = {"line": number, "character": column(line, match.end(2))}
+            weight = 2 if kind == "WARN" else 1
+            rows.append(
+                {
+                    "range": {"start": start, "end": end},
+                    "severity": weight,
+                    "message": f"{name} is {'doubtful' if weight == 2 else 'bad'}",
+                    "code": "E1",
+                    "source": "scripted",
+                }
+            )
+    return rows
+
+
+def publication(uri: str, version: int, text: str) -> Json:
+    params: Json = {"uri": uri, "diagnostics": found(uri, text)}
+    if "unversioned" not in OPTIONS:
+        params["version"] = version
+    return {"method": "textDocument/publishDiagnostics", "params": params}
+
+
+def publish(uri: str) -> None:
+    if "pull" in OPTIONS or "silent" in OPTIONS or uri not in TEXTS:
+        return
+    said: list[Json] = []
+    if "stale" in OPTIONS and uri in BEFORE:
+        said.append(publication(uri, *BEFORE[uri]))
+    said.append(publication(uri, *TEXTS[uri]))
+    if "twice" in OPTIONS:
+        said.append(said[-1])
+    if "backwards" in OPTIONS:
+        said.reverse()
+    others = [u for u, (_, text) in TEXTS.items() if u != uri and "USES" in text]
+    said += [publication(each, *TEXTS[each]) for each in others]
+    after([lambda each=each: send(each) for each in said])
+
+
+def after(calls: list[Any]) -> None:
+    def run() -> None:
+        time.sleep(float(OPTIONS.get("late", "0")))
+        for call in calls:
+            call()
+
+    if "late" in OPTIONS:
+        threading.Thread(target=run, daemon=True).start()
+    else:
+        run()
+
+
+def misbehave(text: str) -> None:
+    for kind in ("crash", "hang", "garbage", "huge", "storm", "eat", "ignore"):
+        if OPTIONS.get(kind) and OPTIONS[kind] in text:
+            act(kind)
+
+
+def act(kind: str) -> None:
+    match kind:
+        case "crash":
+            os._exit(3)
+        case "hang":
+            time.sleep(600)
+        case "garbage":
+            OUT.write(b"npm WARN this is no header\r\n\r\n" * 3)
+            OUT.flush()
+        case "huge":
+            row = {
+                "message": "x" * 1000,
+                "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}},
+            }
+            send(
+                {
+                    "method": "textDocument/publishDiagnostics",
+                    "params": {"uri": "file:///x", "diagnostics": [row] * 48_000},
+                }
+            )
+        case "storm":
+            for number in range(100_000):
+                send(
+                    {
+                        "id": number,
+                        "method": "workspace/configuration",
+                        "params": {"items": [{"section": "a"}]},
+                    }
+                )
+        case "eat":
+            HELD.append(bytearray(os.urandom(1024)) * 1024 * 400)
+        case "ignore":
+            import signal
+
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            sys.stdin.buffer.read = lambda *_: time.sleep(600)  # type: ignore
+            time.sleep(600)
+
+
+def take(uri: str, version: int, text: str) -> None:
+    if uri in TEXTS:
+        BEFORE[uri] = TEXTS[uri]
+    TEXTS[uri] = version, text
+    if "trace" in OPTIONS:
+        with Path(OPTIONS["trace"]).open("a", encoding="utf-8") as file:
+            file.write(json.dumps([Path(path_of(uri)).name, version, text]) + "\n")
+    misbehave(text)
+    publish(uri)
+
+
+NAME = re.compile(r"\w+")
+
+
+def places(word: str) -> list[Json]:
+    """Where the word stands, in the open files and the others of the project."""
+    rows: list[Json] = []
+    root = path_of(ROOT[0])
+    for base, _, names in os.walk(root):
+        for name in sorted(names):
+            path = f"{base}/{name}"
+            uri = "file://" + path
+            try:
+                with Path(path).open(encoding="utf-8", newline="") as file:
+                    text = file.read()
+            except (OSError, UnicodeDecodeError):
+                continue
+            for number, line in enumerate(text.replace("\r\n", "\n").split("\n")):
+                rows += [
+                    {
+                        "uri": uri,
+                        "range": {
+                            "start": {"line": number, "character": column(line, match.start())},
+                            "end": {"line": number, "character": column(line, match.end())},
+                        },
+                    }
+                    for match in re.finditer(rf"\b{re.escape(word)}\b", line)
+                ]
+    return rows
+
+
+def word_at(params: Json) -> str:
+    _, text = TEXTS[params["textDocument"]["uri"]]
+    lines = text.replace("\r\n", "\n").split("\n")
+    line, want = lines[params["position"]["line"]], params["position"]["character"]
+    for match in NAME.finditer(line):
+        if column(line, match.start()) <= want < column(line, match.end()):
+            return match[0]
+    return ""
+
+
+ROOT = [""]
+ABLE = {
+    "textDocumentSync": {"openClose": True, "change": 1, "save": True},
+    "definitionProvider": True, "referencesProvider": True, "hoverProvider": True,
+    "renameProvider": True, "documentSymbolProvider": True, "workspaceSymbolProvider": True,
+    "callHierarchyProvider": True,
+}  # fmt: skip
+
+
+def item(place: Json, name: str) -> Json:
+    return {
+        "name": name,
+        "kind": 12,
+        "uri": place["uri"],
+        "range": place["range"],
+        "selectionRange": place["range"],
+        "data": {"kept": name},
+    }
+
+
+def answer(method: str, params: Json) -> Any:  # noqa: C901, PLR0911, PLR0912  one case each
+    match method:
+        case "initialize":
+            ROOT[0] = params["rootUri"]
+            able = dict(ABLE)
+            if "utf8" in OPTIONS:
+                able["positionEncoding"] = "utf-8"
+            if "pull" in OPTIONS:
+                able["diagnosticProvider"] = {
+                    "interFileDependencies": True,
+                    "workspaceDiagnostics": False,
+                }
+            return {"capabilities": able}
+        case "textDocument/diagnostic":
+            uri = params["textDocument"]["uri"]
+            return {"kind": "full", "items": found(uri, TEXTS[uri][1])}
+        case "textDocument/definition":
+            return places(word_at(params))[:1]
+        case "textDocument/references":
+            return places(word_at(params))
+        case "textDocument/hover":
+            return {"contents": {"kind": "markdown", "value": f"word {word_at(params)}"}}
+        case "textDocument/documentSymbol":
+            word = NAME.search(TEXTS[params["textDocument"]["uri"]][1])
+            place = places(word[0] if word else "x")[0]["range"]
+            return [
+                {
+                    "name": word[0] if word else "",
+                    "kind": 12,
+                    "range": place,
+                    "selectionRange": place,
+                }
+            ]
+        case "workspace/symbol":
+            return [
+                {"name": params["query"], "kind": 12, "location": each}
+                for each in places(params["query"])
+            ]
+        case "textDocument/prepareCallHierarchy":
+            return [item(place, word_at(params)) for place in places(word_at(params))[:1]]
+        case "callHierarchy/incomingCalls":
+            assert params["item"]["data"]["kept"] == params["item"]["name"]
+            return [
+                {"from": item(place, "caller"), "fromRanges": [place["range"]]}
+                for place in places(params["item"]["name"])
+            ]
+        case "textDocument/rename":
+            changes: dict[str, list[Json]] = {}
+            for each in places(word_at(params)):
+                edit = {"range": each["range"], "newText": params["newName"]}
+                changes.setdefault(each["uri"], []).append(edit)
+            return {"changes": changes}
+        case "shutdown":
+            return None
+        case _:
+            raise KeyError(method)
+
+
+def main() -> None:
+    if "begin" in OPTIONS and OPTIONS["begin"] != "slow":
+        act(OPTIONS["begin"])
+    while (message := read()) is not None:
+        method, params = message.get("method", ""), message.get("params") or {}
+        if "id" not in message:
+            notified(method, params)
+        elif method:
+            if method == "initialize" and OPTIONS.get("begin") == "slow":
+                time.sleep(600)
+            try:
+                said: Json = {"result": answer(method, params)}
+            except KeyError:
+                said = {"error": {"code": -32601, "message": "no such thing"}}
+            reply = {"id": message["id"], **said}
+            if method == "textDocument/diagnostic":
+                after([lambda reply=reply: send(reply)])
+            else:
+                send(reply)
+
+
+def notified(method: str, params: Json) -> None:
+    match method:
+        case "textDocument/didOpen":
+            it = params["textDocument"]
+            take(it["uri"], it["version"], it["text"])
+        case "textDocument/didChange":
+            it = params["textDocument"]
+            take(it["uri"], it["version"], params["contentChanges"][-1]["text"])
+        case "textDocument/didClose":
+            TEXTS.pop(params["textDocument"]["uri"], None)
+        case "exit":
+            os._exit(0)
+        case _:
+            pass
+
+
+if __name__ == "__main__":
+    main()
