@@ -1,4 +1,8 @@
-"""Started in a hostile directory: nothing of it runs, and nothing in it holds the start up."""
+"""Started in a hostile directory: nothing of it runs, and nothing in it holds the start up.
+
+Of what is tried in many places one try is a start of its own; the others are copies of a loaded
+program, which meet the same files in the same order.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,6 @@ from tests.fakes.model_server import ServerThread
 from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def program(program: Program) -> Program:
-    """What a start does is what is looked at."""
-    return program.cold
 
 
 DEMO = ("-p", "hi", "--model", "demo")
@@ -51,7 +49,7 @@ def test_no_nested_repository_runs_anything(
 
 def test_nothing_of_any_vector_runs_on_the_screen(program: Program, at: Trapped) -> None:
     plant_together(at)
-    with program.terminal("--model", "demo") as terminal:
+    with program.cold.terminal("--model", "demo") as terminal:
         terminal.wait_for("main")
         terminal.send("hello\r")
         terminal.wait_until(lambda shown: re.search(r"\d out\b", shown) is not None)
@@ -114,7 +112,7 @@ def test_endless_files_and_links_hold_no_start_up(
 ) -> None:
     for place in FIFOS[2:]:
         put(at.root / place, make)
-    done = program.run(*DEMO)
+    done = program.cold.run(*DEMO)
     assert done.returncode == 0, done.stderr
     put(at.root / ".git" / "HEAD", make)
     assert program.run(*DEMO).returncode == 0
@@ -122,7 +120,7 @@ def test_endless_files_and_links_hold_no_start_up(
 
 def test_the_screen_opens_beside_a_pipe(program: Program, at: Trapped) -> None:
     put(at.root / ".git" / "HEAD", fifo)
-    with program.terminal("--model", "demo") as terminal:
+    with program.cold.terminal("--model", "demo") as terminal:
         terminal.wait_for("demo")
         terminal.send("hello\r")
         terminal.wait_for("hello")
@@ -232,7 +230,7 @@ def test_an_activated_environment_of_a_trusted_project_runs_when_it_was_approved
             "VIRTUAL_ENV": f"{program.project}/.venv",
             "PATH": f"{program.project}/.venv/bin:{program.env()['PATH']}",
         }
-        done = program.run(
+        done = program.cold.run(
             *("-p", "go", "--model", "anthropic/claude-sonnet-5-5", "--trust"),
             *("--allowedTools", "Bash(mytool)", "--output-format", "json"),
             env=env,

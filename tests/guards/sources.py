@@ -1,4 +1,4 @@
-"""The project's own source files, parsed for the guards: each once, when the first of them looks."""
+"""The project's own source files, parsed once for the guards, each when the first one looks."""
 
 from __future__ import annotations
 
