@@ -21,6 +21,7 @@ from gatewright.agent.settings.layers.coerce import (
     unknown,
 )
 from gatewright.agent.settings.layers.key import parts_of, spelled
+from gatewright.agent.settings.layers.known_fields import known_fields
 from gatewright.agent.settings.layers.sources import dotted
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.traits import Source
@@ -88,7 +89,7 @@ def check(key: str, value: Any, source: Source, home: Path) -> None:
 @functools.cache
 def _fields(kind: Any) -> dict[str, structs.FieldInfo]:
     """By name. To look once is 4 ms, and a list of all settings looks a hundred times."""
-    return {field.encode_name: field for field in structs.fields(kind)}
+    return {field.encode_name: field for field in known_fields(kind)}
 
 
 def _leaves(kind: Any, at: str) -> Iterator[str]:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from msgspec import structs
 
 from gatewright.agent.commands.panels import Option, OptionKind
 from gatewright.agent.settings.layers.coerce import describe, help_of, is_section, strip
+from gatewright.agent.settings.layers.known_fields import known_fields
 from gatewright.agent.settings.schema import Settings
 
 SIMPLE: dict[Any, OptionKind] = {bool: "switch", int: "number", float: "number", str: "text"}
 
 
-def fields_of(kind: type[msgspec.Struct] = Settings, at: str = "") -> Iterator[Option]:
+@cache
+def fields_of() -> tuple[Option, ...]:
     """In the schema's order. Tables and lists of rules have panels or commands of their own."""
-    for field in structs.fields(kind):
+    return tuple(_fields(Settings, ""))
+
+
+def _fields(kind: type[msgspec.Struct], at: str) -> Iterator[Option]:
+    for field in known_fields(kind):
         inner, key = strip(field.type), f"{at}{field.encode_name}"
         if is_section(inner):
-            yield from fields_of(inner, f"{key}.")
+            yield from _fields(inner, f"{key}.")
         elif (found := _kind(inner)) is not None:
             help, belongs = help_of(field.type), describe(field.type)
             yield Option(key=key, help=help, belongs=belongs, kind=found[0], choices=found[1])

@@ -90,7 +90,8 @@ class SettingsBook:
         from gatewright.agent.settings.fields import fields_of  # noqa: PLC0415  only for a form
 
         self._live.refresh()
-        return [self._in_force(each) for each in fields_of() if each.key not in ELSEWHERE]
+        now = msgspec.to_builtins(self._live.around.settings)
+        return [self._in_force(each, now) for each in fields_of() if each.key not in ELSEWHERE]
 
     def problem(self, key: str, text: str) -> str:
         """Why a text is no value of a setting; empty where it is one."""
@@ -131,8 +132,8 @@ class SettingsBook:
         env = {**around.env, "PATH": around.search.given}
         return checks(around.places, around.loaded, env, trusted=around.trusted)
 
-    def _in_force(self, option: Option) -> Option:
-        now = self._setting(option.key)
+    def _in_force(self, option: Option, settings: Any) -> Option:
+        now = self._setting(option.key, settings=settings)
         sources = now.source.split(", ")
         managed = str(Source.MANAGED) in sources and option.kind != "list"
         return msgspec.structs.replace(
@@ -156,11 +157,13 @@ class SettingsBook:
         self._live.refresh(ours=True)
         return self._live.around.where.shown(path)
 
-    def _setting(self, key: str, default: Any = None) -> Setting:
+    def _setting(self, key: str, default: Any = None, *, settings: Any = None) -> Setting:
+        """`settings` are those in force as plain values, for who asks for many."""
         from gatewright.agent.settings.dotted_key import facts, value_at  # noqa: PLC0415
 
         loaded = self._live.around.loaded
-        value = value_at(msgspec.to_builtins(loaded.settings), key)
+        settings = msgspec.to_builtins(loaded.settings) if settings is None else settings
+        value = value_at(settings, key)
         if value is None:
             value = facts(key).default if default is None else default
         sources = loaded.provenance.get(key) or _below(loaded.provenance, key)

@@ -8,6 +8,7 @@ message: JSON, and the descriptors that become 0, 1 and 2, and the one that hear
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import gc
 import importlib
@@ -17,11 +18,12 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import termios
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 # What the product loads late: parsers, tables and pages of other packages.
 LATE = ("ctypes", "markdown_it", "pygments", "tree_sitter_bash", "wcmatch.glob")
@@ -95,18 +97,43 @@ def product() -> Iterator[str]:
             yield ".".join(("gatewright", folder.name, *inner))
 
 
-def main() -> int:
+def rehearse() -> None:
+    """Build what every run builds before it does anything: patterns, and what a setting may be."""
+    for module in [sys.modules[name] for name in product()]:
+        for value in vars(module).values():
+            if type(value).__name__ == "_Later":
+                assert value.pattern is not None
+    with tempfile.TemporaryDirectory() as empty:
+        options = sys.modules["gatewright.agent.launch.options"].LaunchOptions(cwd=empty)
+        workspace = sys.modules["gatewright.agent.settings.workspace"]
+        workspace.survey(options, {"HOME": empty, "PATH": os.defpath}, interactive=False)
+
+
+def _end(code: int) -> NoReturn:
+    """As the interpreter ends, but for taking every module apart: more work than most runs are."""
+    vars(threading)["_shutdown"]()
+    vars(atexit)["_run_exitfuncs"]()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = 120  # as it says then
+    os._exit(code)
+
+
+def main() -> NoReturn:
     sys.path.insert(0, str(Path(sys.executable).parent))  # where the script `agent` lies
     requests = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name in (*product(), *LATE):
         importlib.import_module(name)
+    rehearse()
     gc.collect()
     gc.freeze()  # a copy that collects would write to every page of what is loaded
     sys.argv[:] = Nursery(requests).serve()
     code: int = importlib.import_module("gatewright.agent.launch.main").main()
-    return code
+    _end(code)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

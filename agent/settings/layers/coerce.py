@@ -11,9 +11,9 @@ from pathlib import Path as Folder
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import structs
 
 from gatewright.agent.settings import modes, themes
+from gatewright.agent.settings.layers.known_fields import known_fields
 from gatewright.agent.settings.traits import COMMITTED, Source, Trait
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -62,7 +62,7 @@ class _Walk:
     def section(
         self, raw: Mapping[str, Any], kind: type[msgspec.Struct], at: Path
     ) -> dict[str, Any]:
-        fields = {field.encode_name: field for field in structs.fields(kind)}
+        fields = {field.encode_name: field for field in known_fields(kind)}
         kept: dict[str, Any] = {}
         for key, value in raw.items():
             here = (*at, key)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast, get_args, get_origin
 
 import msgspec
-from msgspec import structs
 
 from gatewright.agent.settings.layers.coerce import is_section, strip, trait_of
 from gatewright.agent.settings.layers.key import spelled
+from gatewright.agent.settings.layers.known_fields import known_fields
 from gatewright.agent.settings.modes import freedom
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.traits import COMMITTED, ORDERED, Source, Trait
@@ -50,7 +50,7 @@ def merge(layers: Sequence[Layer]) -> Merged:
 def restricting(values: Values, kind: type[msgspec.Struct] = Settings) -> Values:
     """What of a layer forbids or limits: all that is kept of a file that broke."""
     kept: Values = {}
-    for field in structs.fields(kind):
+    for field in known_fields(kind):
         name = field.encode_name
         if name in values:
             found = _restricting(values[name], field.type, field.default)
@@ -78,7 +78,7 @@ class _Join:
 
     def section(self, layers: Sequence[Layer], kind: type[msgspec.Struct], at: Path) -> Values:
         joined: Values = {}
-        for field in structs.fields(kind):
+        for field in known_fields(kind):
             name = field.encode_name
             given = [(source, values[name]) for source, values in layers if name in values]
             if not given:
