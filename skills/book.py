@@ -19,7 +19,6 @@ import msgspec
 from gatewright.skills.bundled import bundled
 from gatewright.skills.model import Show, Skill, SkillError
 from gatewright.skills.naming import Skills, joined
-from gatewright.skills.nesting import nested_above, nested_below
 from gatewright.skills.places import BUILT_IN, Ground, Place, places_of
 from gatewright.skills.walking import NOTHING, Candidate, Filed, Looked, look
 
@@ -103,11 +102,15 @@ class SkillBook:
             return self.now()
 
     def _below(self) -> tuple[str, ...]:
+        from gatewright.skills.nesting import nested_below  # noqa: PLC0415  lazy
+
         ground = self._ground()
         return nested_below(ground.cwd, ground.root)
 
     def touched(self, path: Path) -> bool:
         """A file was read or changed: whether that brings skills that were not listed before."""
+        from gatewright.skills.nesting import nested_above  # noqa: PLC0415  lazy
+
         with self._lock:
             ground = self._ground()
             new = nested_above(path, ground.cwd, self._passed)

@@ -159,3 +159,64 @@ def test_without_hooks_nothing_of_them_is_loaded(program: Program, tmp_path: Pat
     hooks = {name for name in modules if name.startswith("gatewright.agent.hooks")}
     assert hooks == set()
     assert not modules & {"gatewright.agent.extensions.hook_session", "gatewright.tools.moments"}
+
+
+# What a printed answer without calls has no use for: each is loaded by whoever first needs it.
+UNUSED = frozenset(
+    f"gatewright.{name}"
+    for name in (
+        "agent.session.own_commands",
+        "agent.commands.tasks",
+        "agent.commands.models",
+        "agent.commands.panels",
+        "agent.commands.rules.keeping_places",
+        "agent.commands.hook_listing",
+        "agent.agents.definitions.agents_command",
+        "agent.agents.definitions.reading",
+        "agent.servers.server_command",
+        "agent.extensions.skills.skills_command",
+        "agent.context.attachments",
+        "agent.context.prompt.path_rules",
+        "agent.compact.summary",
+        "agent.history.plan",
+        "agent.history.restore",
+        "agent.providers.errors",
+        "agent.session.review",
+        "agent.session.rewind",
+        "agent.session.status.status_facts",
+        "agent.settings.edit",
+        "agent.transcript.index",
+        "agent.transcript.reader",
+        "agent.turn.structured_answer",
+        "agent.turn.tool_calls",
+        "mcp.definitions",
+        "permissions.decide",
+        "permissions.gate",
+        "permissions.inquiry",
+        "permissions.sandbox.profile",
+        "permissions.standing_in",
+        "skills.frontmatter",
+        "tools.shell.output",
+        "tools.system.processes",
+    )
+)
+OURS, ALL = 390, 590  # modules of a printed answer; both fall before they rise
+
+
+def test_a_printed_answer_loads_little(program: Program, tmp_path: Path) -> None:
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    assert early(modules, UNUSED) == []
+    ours = [name for name in modules if name.startswith("gatewright.")]
+    assert len(ours) <= OURS, "more of ours than a printed answer had: what of it is used?"
+    assert len(modules) <= ALL
+
+
+def test_what_is_named_as_unused_is_there() -> None:
+    """A module that moved would be absent for ever."""
+    roots = Path(__file__).resolve().parents[1]
+    gone = [
+        name
+        for name in UNUSED
+        if not roots.joinpath(*name.split(".")[1:]).with_suffix(".py").is_file()
+    ]
+    assert gone == []

@@ -27,7 +27,6 @@ from gatewright.tools.protocol import (
     ToolResult,
     ToolSource,
 )
-from gatewright.tools.shell.output import capped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -109,6 +108,8 @@ class RawExecutor:
             return Foreseen(failed=ToolResult.failed(_defect(name, error, text)))
 
     async def run(self, prepared: Prepared, ctx: ToolContext) -> ToolResult:
+        from gatewright.tools.shell.output import capped  # noqa: PLC0415  lazy: with a call
+
         tool, input, name = prepared.tool, prepared.input, prepared.call.name
         if tool is None:
             return capped(ToolResult.failed(prepared.facts.error), ctx.spill, name)

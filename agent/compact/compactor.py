@@ -17,9 +17,6 @@ from gatewright.agent.compact.estimate import (
     turns_tokens,
     with_margin,
 )
-from gatewright.agent.compact.keep import Kept, choose
-from gatewright.agent.compact.micro import old_results
-from gatewright.agent.compact.summary import Wish, fitting, opening, summarise
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.clock import Clock
@@ -31,6 +28,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
 
 if TYPE_CHECKING:
+    from gatewright.agent.compact.keep import Kept
     from gatewright.tools.moments import Moments
 
 FAILURES = 3
@@ -100,6 +98,8 @@ class Compactor:
         return await self._summarised(model, "manual", instructions, within=self._tight(model))
 
     def preview(self, model: OpenModel) -> Kept:
+        from gatewright.agent.compact.keep import choose  # noqa: PLC0415  lazy
+
         talk = self._ports.talk
         return choose(talk.view(), talk.words, budget_of(model, self._tight(model)))
 
@@ -124,6 +124,8 @@ class Compactor:
         return False
 
     def _clear_results(self, budget: Budget) -> bool:
+        from gatewright.agent.compact.micro import old_results  # noqa: PLC0415  lazy
+
         old = old_results(self._ports.talk.view())
         if old.tokens < budget.freed:
             return False
@@ -147,6 +149,9 @@ class Compactor:
         self, model: OpenModel, trigger: str, instructions: str, *, within: int = 0
     ) -> Compacted:
         """`within` is the window that what is kept is measured by, the model's by default."""
+        from gatewright.agent.compact.keep import choose  # noqa: PLC0415  lazy
+        from gatewright.agent.compact.summary import Wish, fitting, opening, summarise  # noqa: PLC0415  lazy: 1 ms, with the first summary
+
         ports, talk = self._ports, self._ports.talk
         turns = talk.view()
         if not turns or (trigger == "manual" and self._talked() < LEAST):

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.context.readable import Readable, Withheld
+from gatewright.agent.context.attach_ports import AttachPorts, nobodys
+from gatewright.agent.context.readable import Withheld
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tools.system.exact import real_path
@@ -33,28 +34,12 @@ _MENTION = later(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
 _RANGE = later(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
 
 
-def _nobody(name: str) -> bool:
-    """Every name is that of a file."""
-    del name
-    return False
-
-
 class Mention(msgspec.Struct, frozen=True):
     """`first` and `last` are lines, 0 for none given."""
 
     name: str
     first: int = 0
     last: int = 0
-
-
-class AttachPorts(msgspec.Struct, frozen=True):
-    """`picture` gives an image as the model may get it, None for anything else."""
-
-    picture: Callable[[bytes, Path], Content | None]
-    note: Callable[[Path, bytes], None]  # the model has seen the whole file
-    readable: Readable
-    tell: Callable[[str], None]  # the person: what goes along, and what does not
-    elsewhere: Callable[[str], bool] = _nobody  # what somebody else brings
 
 
 class Brought(msgspec.Struct, frozen=True):
@@ -71,7 +56,7 @@ def named(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))[:MOST]
 
 
-def mentions(text: str, elsewhere: Callable[[str], bool] = _nobody) -> list[Mention]:
+def mentions(text: str, elsewhere: Callable[[str], bool] = nobodys) -> list[Mention]:
     """Those of files: what is to be found `elsewhere` is none."""
     found = (_mention(name) for name in named(text) if not elsewhere(name))
     return [mention for mention in found if mention.name]

@@ -17,7 +17,6 @@ from gatewright.agent.context.readable import Readable
 from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.settings.paths import claude_home
 from gatewright.agent.settings.workspace import Surroundings
-from gatewright.agent.turn.structured_answer import Shape
 
 GOOD = 60.0  # seconds for which what was read ahead of a message stands for what there is
 
@@ -148,6 +147,8 @@ def _compose(around: Surroundings, own: Sequence[str], style: OutputStyle) -> tu
     options = around.options
     appended = options.append_system_prompt
     if options.json_schema:
+        from gatewright.agent.turn.structured_answer import Shape  # noqa: PLC0415  lazy: 1 ms
+
         appended = f"{appended}\n\n{Shape(options.json_schema).prompt}".strip()
     return system_prompt(
         PromptParts(

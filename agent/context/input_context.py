@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatewright.agent.context.attachments import AttachPorts, attach, unread
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_notices import FileNotices
 from gatewright.agent.context.prompt.memory import Memory, MemoryFile
 from gatewright.agent.text.well_formed import formed
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
+
+if TYPE_CHECKING:
+    from gatewright.agent.context.attach_ports import AttachPorts
 
 
 class AboutMemory(msgspec.Struct, frozen=True):
@@ -55,7 +58,7 @@ class InputContext:
             found, told = await asyncio.to_thread(self._brought, typed, where)
         else:  # a few stats: a thread would wait for the screen, which is busy with this input
             found, told = self._brought(typed, where)
-        if "@" in text and (said := await asyncio.to_thread(unread, typed, text, where)):
+        if "@" in text and (said := await asyncio.to_thread(self._unread, typed, text, where)):
             if typed:
                 told.append(said)
             else:  # who piped in all of it may have meant the names
@@ -74,6 +77,14 @@ class InputContext:
         ports = msgspec.structs.replace(self._ports, tell=told.append)
         if changed := self._noticing.changed():
             found.append(formed((TextContent(changed),)))
-        if "@" in text and (content := attach(text, where, ports)):
-            found.append(formed(content))
+        if "@" in text:
+            from gatewright.agent.context.attachments import attach  # noqa: PLC0415  lazy: 1 ms
+
+            if content := attach(text, where, ports):
+                found.append(formed(content))
         return found, told
+
+    def _unread(self, typed: str, text: str, where: Where) -> str:
+        from gatewright.agent.context.attachments import unread  # noqa: PLC0415  lazy: 1 ms
+
+        return unread(typed, text, where)

@@ -14,7 +14,6 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.services import Hit
-from gatewright.tools.system.processes import spawn
 
 
 def call_contexts(
@@ -29,6 +28,8 @@ def call_contexts(
     searcher = WebSearcher(lambda: live.around)
 
     def context(ports: CallPorts) -> ToolContext:
+        from gatewright.tools.system.processes import spawn  # noqa: PLC0415  lazy: 1 ms, with the first call
+
         live.refresh()
         around = live.around
         return ToolContext(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gatewright.agent.context.attachments import AttachPorts
+from gatewright.agent.context.attach_ports import AttachPorts
 from gatewright.agent.context.briefing import places_of
 from gatewright.agent.context.file_judge import pictures
 from gatewright.agent.context.file_notices import FileNotices

@@ -6,10 +6,11 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.events import AssistantMessage, Cleared, Compacted, Rewound
-from gatewright.agent.session.status.status_facts import StatusBook, Told
 
 
 async def plug_status_line(host: Host) -> Contribution:
+    from gatewright.agent.session.status.status_facts import StatusBook, Told  # noqa: PLC0415  lazy: a screen's
+
     around, start = host.around, host.base.start
     path = None if around.options.no_session else start.path
     book = StatusBook(host.live, host.base.standing, Told(start.id, path), SystemClock())

@@ -33,12 +33,12 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
-from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
 if TYPE_CHECKING:
     from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
+    from gatewright.agent.turn.structured_answer import Shape
 
 
 async def run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -24,9 +24,12 @@ from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.stop import Stop
-from gatewright.agent.turn.structured_answer import CORRECTION, Shape
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content
+
+if TYPE_CHECKING:
+    from gatewright.agent.turn.structured_answer import Shape
+
 
 CORRECTIONS = 2
 CRASHED = "The turn crashed; agent --debug writes a log that shows where."
@@ -130,6 +133,8 @@ class Follower:
         self._session.submit(text, attachments, typed=typed, scope=scope)
 
     async def _corrected(self, shape: Shape, words: Words) -> AsyncGenerator[Envelope]:
+        from gatewright.agent.turn.structured_answer import CORRECTION  # noqa: PLC0415  lazy: with a schema
+
         corrections = CORRECTIONS
         before: TurnEnded | None = None
         answer = ""
@@ -196,7 +201,11 @@ def tell(envelopes: Iterable[Envelope], told: Told, err: Sink) -> None:
 
 
 def shape_of(options: LaunchOptions) -> Shape | None:
-    return Shape(options.json_schema) if options.json_schema else None
+    if not options.json_schema:
+        return None
+    from gatewright.agent.turn.structured_answer import Shape  # noqa: PLC0415  lazy: 1 ms
+
+    return Shape(options.json_schema)
 
 
 def text_of(message: AssistantMessage) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gatewright.agent.history.blobs import Blobs
-from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
@@ -23,6 +23,10 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.events_of_past import FileState
 from gatewright.tools.access import Access
 from gatewright.tools.system.exact import real_path
+
+if TYPE_CHECKING:
+    from gatewright.agent.history.shadow import Shadow
+
 
 OFF = "Changes that commands make cannot be undone here"
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.checkpoints import Checkpoints
-from gatewright.agent.history.plan import Sources, Step, Target, steps, targets
-from gatewright.agent.history.restore import Restored, restore
-from gatewright.agent.history.shadow import Change, Shadow
 from gatewright.agent.history.worktree import WorkTree
 from gatewright.agent.record.events import AnyEvent, TreeSaved
 from gatewright.tools.system.git import Caller
+
+if TYPE_CHECKING:
+    from gatewright.agent.history.plan import Sources, Step, Target
+    from gatewright.agent.history.restore import Restored
+    from gatewright.agent.history.shadow import Change, Shadow
 
 
 class HistoryPlaces(msgspec.Struct, frozen=True):
@@ -33,6 +36,8 @@ class History:
     def __init__(
         self, places: HistoryPlaces, caller: Caller, emit: Callable[[AnyEvent], object]
     ) -> None:
+        from gatewright.agent.history.shadow import Shadow  # noqa: PLC0415  lazy
+
         own = places.own / "history"
         self._blobs = Blobs(own, places.origin / "history" if places.origin else None)
         self._shadow = (
@@ -63,12 +68,18 @@ class History:
         return await asyncio.to_thread(self._targets, events)
 
     async def restore(self, plan: Sequence[Step]) -> Restored:
+        from gatewright.agent.history.restore import restore  # noqa: PLC0415  lazy
+
         return await asyncio.to_thread(restore, plan, self._blobs)
 
     def _plan(self, events: Sequence[AnyEvent]) -> list[Step]:
+        from gatewright.agent.history.plan import steps  # noqa: PLC0415  lazy
+
         return steps(self._targets(events))
 
     def _targets(self, events: Sequence[AnyEvent]) -> list[Target]:
+        from gatewright.agent.history.plan import targets  # noqa: PLC0415  lazy
+
         shadow = self._shadow
         trees = [event for event in events if isinstance(event, TreeSaved)]
         if shadow is None:
@@ -79,6 +90,8 @@ class History:
         return targets(events, self._sources(shadow))
 
     def _sources(self, shadow: Shadow | None) -> Sources:
+        from gatewright.agent.history.plan import Sources  # noqa: PLC0415  lazy
+
         if shadow is None:
             return Sources(self.root, self._blobs.get, _no_changes, _no_blob)
         return Sources(self.root, self._blobs.get, shadow.changes, shadow.blob)

@@ -20,7 +20,6 @@ from gatewright.agent.session.start.resume import Start
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.request import RequestFrame
-from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.protocol import JsonObject, ToolSpec
 
 NO_MODEL = (
@@ -199,5 +198,9 @@ def system_blocks(around: Surroundings, readable: Readable) -> tuple[str, ...]:
 
 def _enforced(options: LaunchOptions) -> JsonObject | None:
     """The schema for the provider, where an API can enforce it."""
-    shape = Shape(options.json_schema) if options.json_schema else None
-    return shape.schema if shape is not None and shape.enforceable else None
+    if not options.json_schema:
+        return None
+    from gatewright.agent.turn.structured_answer import Shape  # noqa: PLC0415  lazy: 1 ms
+
+    shape = Shape(options.json_schema)
+    return shape.schema if shape.enforceable else None

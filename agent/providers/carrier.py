@@ -7,11 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.errors import Tried, failure, failure_of
 from gatewright.agent.providers.sending.encoded import Encoded
 from gatewright.agent.providers.streams.answer_limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.streams.sse import EventTooLong, Sse, SseReader
 from gatewright.agent.providers.transport.port import Answer, Transport
+from gatewright.agent.providers.tried import Tried
 from gatewright.tools.protocol import JsonObject
 
 _ERROR_LIMIT = 64 * 1024
@@ -66,6 +66,8 @@ class HttpReply:
                     if events:
                         yield events
         except EventTooLong as error:
+            from gatewright.agent.providers.errors import failure  # noqa: PLC0415  lazy: 1 ms
+
             raise failure(FailureKind.REFUSED, f"it sent {error}", who=self._who) from error
         if events := list(reader.end()):
             yield events
@@ -119,6 +121,8 @@ class HttpWire:
                 said = await read_all(answer, _ERROR_LIMIT)
                 if answer.status == 401:
                     self._headers.refused()
+                from gatewright.agent.providers.errors import failure_of  # noqa: PLC0415  lazy: 1 ms
+
                 raise failure_of(
                     answer.status, answer.headers, said, who=self._name, tried=self.tried
                 )

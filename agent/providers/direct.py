@@ -11,12 +11,12 @@ from gatewright.agent.providers.api import Api, Bodies
 from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.carrier import HeaderSource, HttpWire, read_all
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.errors import Tried, failure_of
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streams.streamed import StreamedProvider
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
+from gatewright.agent.providers.tried import Tried
 
 if TYPE_CHECKING:
     from gatewright.agent.providers.keys.keyhelper import KeyHelper
@@ -149,6 +149,8 @@ async def ask_once(
         async with transport.send(url, headers, body) as answer:
             said = await read_all(answer, _LIMIT)
             if answer.status != 200:
+                from gatewright.agent.providers.errors import failure_of  # noqa: PLC0415  lazy: 1 ms
+
                 raise failure_of(answer.status, answer.headers, said, who=server.name)
             return said
     finally:

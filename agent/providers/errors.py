@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, UnknownModel
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
+from gatewright.agent.providers.tried import Tried
 from gatewright.agent.text.well_formed import well_formed, well_formed_json
 from gatewright.tools.system.patterns import later
 
@@ -88,17 +89,6 @@ _SENTENCE = {
     FailureKind.NO_MODEL: "{who} refused the request{status}{said}",
     FailureKind.TRANSPORT: "{who} failed to answer{status}{said}",
 }
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """Where a request went, as far as a person can set it right."""
-
-    base: str
-    path: str
-
-    def nothing(self, who: str) -> str:
-        end = "" if self.base.endswith("/v1") or self.path.startswith("/v1") else ", often with /v1"
-        return f"{who} has no {self.path} below {self.base} (404). Check the base URL{end}."
 
 
 def failure_of(

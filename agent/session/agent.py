@@ -44,12 +44,12 @@ from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
+from gatewright.agent.turn.batch_ports import BatchPorts
 from gatewright.agent.turn.budget import Budget, Limiting
 from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop import Ports, run_turn
 from gatewright.agent.turn.stop import Stop
-from gatewright.agent.turn.tool_calls import BatchPorts
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from gatewright.agent.compact import grid
 from gatewright.agent.compact.compactor import CompactPorts, budget_of
-from gatewright.agent.compact.keep import Kept
 from gatewright.agent.errors import SessionError
 from gatewright.agent.history.history import History
-from gatewright.agent.history.plan import Step
 from gatewright.agent.record.events import Compacted, Noticed, TitleChanged
 from gatewright.agent.session.agent import Agent
 from gatewright.agent.session.frame import Frame
-from gatewright.agent.session.review import Review
-from gatewright.agent.session.rewind import Gone, Point, Rewinder, What
 from gatewright.agent.text.redact import Redactor
-from gatewright.agent.transcript.index import Listed, describe, find_session, list_sessions
 from gatewright.tools.blocks import Block
+
+if TYPE_CHECKING:
+    from gatewright.agent.compact.keep import Kept
+    from gatewright.agent.history.plan import Step
+    from gatewright.agent.session.review import Review
+    from gatewright.agent.session.rewind import Gone, Point, Rewinder, What
+    from gatewright.agent.transcript.index import Listed
+
 
 TITLE_LIMIT = 100
 
@@ -32,12 +36,24 @@ class Past:
         self._frame = frame
         self._agent = agent
         self._compactor = agent.compactor
-        self._rewinder = Rewinder(
-            frame, history if history is not None and history.keeping else None
-        )
+        self._history = history
         self._listed: dict[Path, Listed] = {}  # what is known of other sessions, by their files
-        hub = frame.journal.hub()
-        self.review = Review(history, hub.kept) if history is not None else None  # what changed
+
+    @cached_property
+    def _rewinder(self) -> Rewinder:
+        from gatewright.agent.session.rewind import Rewinder  # noqa: PLC0415  lazy: 1 ms
+
+        history = self._history
+        return Rewinder(self._frame, history if history is not None and history.keeping else None)
+
+    @cached_property
+    def review(self) -> Review | None:
+        """What changed."""
+        if self._history is None:
+            return None
+        from gatewright.agent.session.review import Review  # noqa: PLC0415  lazy: 2 ms
+
+        return Review(self._history, self._frame.journal.hub().kept)
 
     async def compact(self, instructions: str = "") -> Compacted:
         """Summarise now. Raises GatewrightError."""
@@ -104,6 +120,8 @@ class Past:
 
     async def sessions(self) -> list[Listed]:
         """The other sessions of this directory, newest first."""
+        from gatewright.agent.transcript.index import list_sessions  # noqa: PLC0415  lazy: 1 ms
+
         folder = self._frame.folder
         if folder is None:
             return []
@@ -116,6 +134,8 @@ class Past:
 
     async def elsewhere(self, wanted: str) -> Listed | None:
         """The session of another directory that is meant. Raises SessionError: none, or many."""
+        from gatewright.agent.transcript.index import describe, find_session  # noqa: PLC0415  lazy: 1 ms
+
         folder = self._frame.folder
         if folder is None:
             return None
@@ -123,6 +143,8 @@ class Past:
 
     async def stored(self) -> Listed | None:
         """This session as it is on the disk now; None: nothing is."""
+        from gatewright.agent.transcript.index import describe  # noqa: PLC0415  lazy: 1 ms
+
         path = self._frame.transcript
         if path is None or not path.exists():
             return None

@@ -26,7 +26,6 @@ from gatewright.agent.commands.registry import Front
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import AnyEvent, Cleared, ModelChanged
-from gatewright.agent.session.status.paths_told import as_read
 from gatewright.agent.workflows.opting_in import OptIn
 from gatewright.tools.access import Where
 
@@ -46,6 +45,8 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
 
     async def apply(self, outcome: Outcome, front: Front) -> Outcome:
         """What a front end has to show of it, or to do."""
+        from gatewright.agent.session.status.paths_told import as_read  # noqa: PLC0415  lazy: 1 ms
+
         self.models.forget()  # a command may have changed what the model is to be told
         busy, where = self.facts()
         if isinstance(outcome, Change):

@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.diff import Changes, Entry, Sides
 from gatewright.agent.history.history import History
-from gatewright.agent.history.plan import Target
 from gatewright.agent.history.worktree import WorkTree, read_now
 from gatewright.agent.record.events import AnyEvent, Envelope, UserMessage
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.files.diff import diff
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.diff import Changes, Entry, Sides
+    from gatewright.agent.history.plan import Target
+
 
 TURNS = 3  # the last ones that changed anything
 SHOWN = 200  # files of a list
@@ -41,6 +44,8 @@ class Review:
         return await asyncio.to_thread(_drawn, entry)
 
     def _uncommitted(self) -> Changes:
+        from gatewright.agent.commands.diff import Entry  # noqa: PLC0415  loaded with the commands
+
         tree = self._history.worktree
         try:
             files = tree.changes() if tree.there() else []
@@ -78,6 +83,8 @@ class Review:
 
     def _between(self, old: Mapping[Path, Target], new: Mapping[Path, Target]) -> list[Entry]:
         """What differs; a file that is not in `new` is as it is on the disk."""
+        from gatewright.agent.commands.diff import Entry  # noqa: PLC0415  loaded with the commands
+
         found: list[Entry] = []
         for path, target in sorted(old.items())[:LOOKED_AT]:
             if target.left:
@@ -99,6 +106,8 @@ class Review:
 
 
 def _drawn(entry: Entry) -> Sequence[Block]:
+    from gatewright.tools.files.diff import diff  # noqa: PLC0415  lazy: 1 ms
+
     try:
         old, new = entry.load()
     except OSError as error:
@@ -127,6 +136,9 @@ def _same(sides: Sides) -> Sides:
 
 
 def _entry(name: str, sides: Sides) -> Entry:
+    from gatewright.agent.commands.diff import Entry  # noqa: PLC0415  loaded with the commands
+    from gatewright.tools.files.diff import diff  # noqa: PLC0415  lazy: 1 ms
+
     old, new = sides
     kind = "new" if old is None else "deleted" if new is None else "changed"
     if _binary(old) or _binary(new):
@@ -136,6 +148,8 @@ def _entry(name: str, sides: Sides) -> Entry:
 
 
 def _listed(name: str, about: str, entries: Sequence[Entry]) -> Changes:
+    from gatewright.agent.commands.diff import Changes  # noqa: PLC0415  loaded with the commands
+
     return Changes(name, about, tuple(entries[:SHOWN]), len(entries))
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from gatewright.agent.errors import SessionError
 from gatewright.agent.history.history import History
-from gatewright.agent.history.plan import Step
-from gatewright.agent.history.restore import Restored
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
@@ -24,8 +22,12 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.session.frame import Frame
-from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.protocol import TextContent
+
+if TYPE_CHECKING:
+    from gatewright.agent.history.plan import Step
+    from gatewright.agent.history.restore import Restored
+
 
 What: TypeAlias = Literal["both", "talk", "code"]
 RECORDS = (FileSaved, TreeSaved, FilesRestored)
@@ -160,6 +162,8 @@ class Rewinder:
         raise SessionError("There is no such message to go back to.")
 
     def _read(self, to: str) -> Sequence[Envelope]:
+        from gatewright.agent.transcript.reader import read_transcript  # noqa: PLC0415  lazy: 1 ms
+
         if (left := self._left.get(to)) is not None:
             return left
         path = self._frame.transcript

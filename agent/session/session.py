@@ -47,9 +47,7 @@ from gatewright.agent.session.start.known_commands import (
     known_commands,
     opting_in,
 )
-from gatewright.agent.session.status.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
-from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
@@ -57,6 +55,7 @@ from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
 if TYPE_CHECKING:
     from gatewright.agent.extensions.host import Alone
     from gatewright.agent.session.session_moments import SessionMoments
+    from gatewright.agent.session.status.status_facts import StatusBook
 
 CLOSE_LIMIT = 5.0
 
@@ -185,12 +184,13 @@ class Session:
 
     @property
     def status(self) -> StatusBook | None:
+        from gatewright.agent.session.status.status_facts import StatusBook  # noqa: PLC0415  lazy
+
         return self.part(StatusBook)  # None where there is no screen
 
     def status_input(self, vim: str) -> bytes:
         """What a status line command reads."""
-        book = self.part(StatusBook)
-        cwd, effort = self._main.where.cwd, self._main.models.effort
+        book, cwd, effort = self.status, self._main.where.cwd, self._main.models.effort
         return book.input(cwd=cwd, effort=effort, vim=vim) if book is not None else b"{}"
 
     def submit(
@@ -394,6 +394,7 @@ class Session:
 
     async def run_call(self, part: CallPart) -> ToolResult:
         """Run a call that no turn of ours made, with all its events."""
+        from gatewright.agent.turn.tool_calls import run_batch  # noqa: PLC0415  lazy
+
         self._frame.ledger.forget_shown()  # what others still have is not known
-        (done,) = await run_batch((part,), self._main.tools)
-        return done.result
+        return (await run_batch((part,), self._main.tools))[0].result

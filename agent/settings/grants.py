@@ -11,9 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gatewright.agent.settings.edit import edit, entries, section
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.rulefile import text_of
 from gatewright.agent.settings.traits import Source
 
 DESCRIPTION = "Answered 'always' to a question"
@@ -36,6 +34,9 @@ class GrantStore:
 
     def store(self, rules: Sequence[str], *, everywhere: bool = False) -> None:
         """`everywhere` is for all of the person's projects. Raises SettingsError."""
+        from gatewright.agent.settings.edit import edit, entries, section  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.agent.settings.rulefile import text_of  # noqa: PLC0415  lazy
+
         path = self._own if everywhere else self._path
         here = not (everywhere or self._in_project)
         now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gatewright.agent.commands.panels import Check, Option
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.schema import Ui
@@ -20,6 +19,7 @@ from gatewright.agent.settings.traits import Source
 from gatewright.agent.text.redact import Redactor
 
 if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import Check, Option
     from gatewright.agent.settings.workspace import Surroundings
 
 DEFAULT = "default"

@@ -19,17 +19,18 @@ from gatewright.agent.record.events import Noticed, TurnEnded, TurnStarted, User
 from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.answers import AnswerPorts, Answers
+from gatewright.agent.turn.batch_ports import BatchPorts
 from gatewright.agent.turn.budget import Limiting
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.turn.stop import Stop
-from gatewright.agent.turn.tool_calls import BatchPorts, Finished, run_batch
 from gatewright.agent.turn.written_call import written_call
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, TextContent, ToolCall
 
 if TYPE_CHECKING:
+    from gatewright.agent.turn.tool_calls import Finished
     from gatewright.tools.moments import Moments
 
 MALFORMED_LIMIT = 3
@@ -259,6 +260,8 @@ class _Turn:
         return written_call(text, frame.tools)
 
     async def _run_calls(self, before: Round, calls: Sequence[CallPart]) -> Round | End:
+        from gatewright.agent.turn.tool_calls import run_batch  # noqa: PLC0415  lazy: 1 ms, with the first call
+
         self.in_tools = True
         finished = await run_batch(calls, self._ports.tools, self._repeats)
         self.in_tools = False

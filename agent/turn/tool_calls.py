@@ -7,16 +7,16 @@ is interrupted or a person refuses one of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from gatewright.agent.record.clock import Clock
-from gatewright.agent.record.events import AnyEvent, ToolFinished, ToolStarted, UserMessage
+from gatewright.agent.record.events import ToolFinished, ToolStarted, UserMessage
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.text.well_formed import formed
+from gatewright.agent.turn.batch_ports import BatchPorts
 from gatewright.agent.turn.loop_guard import Repeats
 from gatewright.agent.turn.result_budget import ResultBudget
 from gatewright.tools.access import MAIN, Effect
@@ -24,7 +24,6 @@ from gatewright.tools.calls import Prepared
 from gatewright.tools.protocol import (
     NOT_BEGUN,
     NOT_RUN,
-    Executor,
     TextContent,
     ToolCall,
     ToolContext,
@@ -40,14 +39,6 @@ SAME = TextContent("\nThis call was made just before, with exactly this result."
 UNREADABLE = "The arguments of this call were not a JSON object, so it was not run."
 STOPPED_BESIDE = "Not run: a hook ended the turn."
 DECLINED = "Not run: the person declined another call of this turn."
-
-
-class BatchPorts(msgspec.Struct, frozen=True):
-    executor: Executor
-    context: Callable[[str], ToolContext]  # call id -> the ports of that call
-    emit: Callable[[AnyEvent], None]
-    clock: Clock
-    waited: Callable[[str], float]  # seconds of a call that went into waiting for the person
 
 
 class Finished(msgspec.Struct, frozen=True):

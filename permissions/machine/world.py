@@ -14,14 +14,18 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from gatewright.permissions.machine.links import Followed, links_out_of, on_disk
 from gatewright.permissions.paths import Place, components_meet
 from gatewright.tools.system.exact import open_exact, real_path
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
 from gatewright.tools.system.gitfiles import filtering, repository_of
 from gatewright.tools.system.patterns import later
 from gatewright.tools.system.programs import SYSTEM, planted
+
+if TYPE_CHECKING:
+    from gatewright.permissions.machine.links import Followed
+
 
 DNS_SECONDS = 5.0
 GIT_SECONDS = 10.0
@@ -50,6 +54,8 @@ class DiskResolver:
         return real_path(path) if known is None else known
 
     def followed(self, path: str) -> Followed:
+        from gatewright.permissions.machine.links import on_disk  # noqa: PLC0415  lazy
+
         return on_disk(path)
 
     def expand(self, pattern: str) -> tuple[str, ...] | None:
@@ -74,6 +80,8 @@ class DiskResolver:
         return tuple(found)
 
     def linked(self, directory: str) -> tuple[str, ...]:
+        from gatewright.permissions.machine.links import links_out_of  # noqa: PLC0415  lazy
+
         return links_out_of(directory)
 
     def nested_repository(self, directory: str, root: str) -> bool:

@@ -11,9 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from gatewright.permissions.machine.links import own_real
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
-from gatewright.permissions.rulebook.braces import expanded
 from gatewright.permissions.rulebook.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
@@ -79,6 +77,8 @@ def compile_pattern(
     form: PathForm, place: Place, *, builtin: bool, real: Callable[[str], str]
 ) -> PathPattern:
     """Anchor and compile; `real` resolves the literal prefix."""
+    from gatewright.permissions.rulebook.braces import expanded  # noqa: PLC0415  lazy
+
     bases, rest, anywhere = _anchored(form.pattern, place, builtin=builtin)
     globs: list[str] = []
     for base in bases:
@@ -155,6 +155,8 @@ class Patterns:
         return found
 
     def _own_real(self, path: str) -> str:
+        from gatewright.permissions.machine.links import own_real  # noqa: PLC0415  lazy
+
         return own_real(path, self._place, self._resolver)
 
     def group(self, rules: tuple[Rule, ...]) -> PatternGroup:

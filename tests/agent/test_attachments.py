@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatewright.agent.context.attach_ports import AttachPorts
 from gatewright.agent.context.attachments import (
     CHARACTERS,
-    AttachPorts,
     Mention,
     attach,
     mentions,

@@ -9,7 +9,8 @@ import pytest
 
 from gatewright.agent.record.events import AnyEvent, ToolFinished, UserMessage
 from gatewright.agent.record.messages import CallPart
-from gatewright.agent.turn.tool_calls import BatchPorts, Finished, run_batch
+from gatewright.agent.turn.batch_ports import BatchPorts
+from gatewright.agent.turn.tool_calls import Finished, run_batch
 from gatewright.tools.moments import BatchEnded, CallEnded, Moment, Verdict
 from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.clock import FakeClock

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.attach_ports import AttachPorts
+from gatewright.agent.context.attachments import attach
 from gatewright.agent.context.file_judge import readable_by
 from gatewright.agent.context.readable import Readable, Verdict, Withheld
 from gatewright.permissions.policy import Policy, PolicyConfig

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.agents.definitions.places import Place, files_of
-from gatewright.agent.agents.definitions.reading import Standing, read_file
+from gatewright.agent.agents.definitions.reading import read_file
 from gatewright.agent.agents.inert_text import SAID, told_as_data
 from gatewright.agent.agents.results import notice
 from gatewright.agent.agents.telling import siblings

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from gatewright.agent.agents.definitions.book import KindBook
 from gatewright.agent.agents.definitions.builtin import NAMES, builtin_kinds
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.agents.definitions.given import of_flag
 from gatewright.agent.agents.definitions.listing import PER_TOKEN, changes, listed
 from gatewright.agent.agents.definitions.places import Ground
-from gatewright.agent.agents.definitions.reading import Standing, read_file
+from gatewright.agent.agents.definitions.reading import read_file
 from gatewright.agent.agents.definitions.tool_lists import read_denied, read_tools
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.launch.exits import UsageError

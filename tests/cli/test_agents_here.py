@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.agents.definitions.new_definition import new_definition
-from gatewright.agent.agents.definitions.reading import Standing, read_file
+from gatewright.agent.agents.definitions.reading import read_file
 from gatewright.agent.record import codec
 from gatewright.agent.record.events import (
     AgentFinished,

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from gatewright.agent.record.messages import CallPart
-from gatewright.agent.turn.tool_calls import BatchPorts, run_batch
+from gatewright.agent.turn.batch_ports import BatchPorts
+from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.tools.access import Access, Effect, Where

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gatewright.agent.agents.definitions.builtin import NAMES
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.agents.definitions.places import Ground, files_of, places_of
-from gatewright.agent.agents.definitions.reading import COMMAND, Standing, read_file
+from gatewright.agent.agents.definitions.reading import COMMAND, read_file
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.settings import modes
 from gatewright.agent.settings.hook_layers import HookLayer, said

@@ -10,15 +10,18 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gatewright.agent.agents.definitions.builtin import builtin_kinds
-from gatewright.agent.agents.definitions.misnamed import Unknown, misnamed
+from gatewright.agent.agents.definitions.found import Found
 from gatewright.agent.agents.definitions.places import Ground, Place, Seen, files_of, places_of
-from gatewright.agent.agents.definitions.reading import Found, read_file
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.text.printable import escaped
+
+if TYPE_CHECKING:
+    from gatewright.agent.agents.definitions.misnamed import Unknown
 
 NAMED = 30  # kinds of an answer that lists them
 
@@ -116,12 +119,16 @@ class KindBook:
 
     def _spelt(self, kinds: Kinds) -> Kinds:
         """With what those that count name and nothing has."""
+        from gatewright.agent.agents.definitions.misnamed import misnamed  # noqa: PLC0415  lazy
+
         unknown = cache(self._unknown)  # most name the same few
         wrong = (misnamed(kind, unknown, kinds.by_name) for kind in kinds.by_name.values())
         told = tuple(escaped(each) for each in chain.from_iterable(wrong))
         return msgspec.structs.replace(kinds, problems=(*kinds.problems, *told))
 
     def _found(self, seen: Seen) -> Found | None:
+        from gatewright.agent.agents.definitions.reading import read_file  # noqa: PLC0415  lazy: 1 ms, on a read
+
         if seen in self._read:
             return self._read[seen]
         return read_file(seen.path, seen.place.standing)

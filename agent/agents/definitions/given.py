@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from gatewright.agent.agents.definitions.reading import Found, Standing, read_entry
+from gatewright.agent.agents.definitions.found import Found, Standing
 from gatewright.agent.launch.exits import UsageError
 from gatewright.tools.system.regular import read_regular
 
@@ -47,6 +47,8 @@ def of_entries(entries: Mapping[str, object], source: str = CLIENT) -> tuple[Fou
 
 
 def _of_entry(name: str, entry: object, source: str) -> Found:
+    from gatewright.agent.agents.definitions.reading import read_entry  # noqa: PLC0415  lazy
+
     if not isinstance(entry, dict):
         return Found(source, None, (f"{source}: {name[:80]!r} is no table of fields.",))
     return read_entry(name, cast("dict[str, Any]", entry), source, Standing("flag"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.agents.definitions.reading import Standing
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.settings.paths import AGENTS, HOMES, Places, claude_home, folders_down
 from gatewright.tools.access import Where
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,11 +23,15 @@ from gatewright.agent.agents.definitions.fields import (
     nearest,
     read_fields,
 )
-from gatewright.agent.agents.kind import AgentKind, Origin
+from gatewright.agent.agents.definitions.found import Found, Standing
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.settings import modes
 from gatewright.agent.text.printable import escaped
-from gatewright.skills.frontmatter import Front, FrontError, read_front_file
 from gatewright.tools.system.patterns import later
+
+if TYPE_CHECKING:
+    from gatewright.skills.frontmatter import Front
+
 
 NAME = later(r"[A-Za-z0-9](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9])?")
 USUAL = later(r"[a-z0-9-]+")
@@ -41,25 +45,10 @@ NOT_IN_PLUGINS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-class Found(msgspec.Struct, frozen=True):
-    """One definition: `kind` None where it cannot be used. All texts are about its file."""
-
-    source: str
-    kind: AgentKind | None = None
-    problems: tuple[str, ...] = ()  # the person is told
-    notes: tuple[str, ...] = ()  # who looks closely is shown
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """Where a definition stands, and what follows from that; `plugin` names it before a colon."""
-
-    origin: Origin
-    trusted: bool = True
-    plugin: str = ""
-
-
 def read_file(path: Path, standing: Standing) -> Found | None:
     """None for a document that is no definition: it has no front matter, or says no name."""
+    from gatewright.skills.frontmatter import FrontError, read_front_file  # noqa: PLC0415  lazy: 2 ms, on a read
+
     try:
         front = read_front_file(path, SPELLINGS)
     except FrontError as error:
@@ -72,6 +61,8 @@ def read_file(path: Path, standing: Standing) -> Found | None:
 
 def read_entry(name: str, entry: Mapping[str, Any], source: str, standing: Standing) -> Found:
     """One of `--agents` or of a client: the same fields, with `prompt` for the text."""
+    from gatewright.skills.frontmatter import Front  # noqa: PLC0415  lazy: 2 ms, on a read
+
     prompt = entry.get(PROMPT)
     wrong, notes = _no_fields(entry)
     if not isinstance(prompt, str):

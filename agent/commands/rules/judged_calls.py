@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.commands.panels import Done, Proposal
-from gatewright.agent.settings.edit import edit
 from gatewright.agent.settings.groups.auto_settings import DEFAULTS
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.traits import Source
-from gatewright.agent.subcommands.place import refuse_inside_session
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import Done, Proposal
+
 
 LONGEST = 1_000  # characters of one entry
 RUNS = "Say what may run, and on what."
@@ -28,6 +29,8 @@ class JudgedCalls:
 
     async def weighed(self, text: str, *, section: str = "") -> Proposal:
         """Of a sentence to a judge, or to the agent."""
+        from gatewright.agent.commands.panels import Proposal  # noqa: PLC0415  loaded with the commands
+
         if not text.strip():
             return Proposal(False, WANTED[section])
         if len(text) > LONGEST:
@@ -36,11 +39,17 @@ class JudgedCalls:
 
     async def said(self, text: str) -> Done:
         """The person's own words, as if they had been typed."""
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+
         self.say(text.strip())
         return Done("Said. The agent may try it again.")
 
     async def written(self, section: str, text: str) -> Done:
         """An entry in the person's own file, beside those that come with the program."""
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.settings.edit import edit  # noqa: PLC0415  lazy
+        from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415  lazy
+
         refuse_inside_session()
         path = self._live.around.places.file(Source.USER)
         assert path is not None

@@ -9,16 +9,17 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from gatewright.agent.commands.panels import Done, FolderRow, Proposal
-from gatewright.agent.commands.rules.keeping_places import SESSION, Shelf, place_of, shelves
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.rulefile import put_entry, take_entry
 from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import expanded
-from gatewright.agent.subcommands.place import refuse_inside_session
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import Done, FolderRow, Proposal
+    from gatewright.agent.commands.rules.keeping_places import Shelf
+
 
 AT = ("permissions", "additionalDirectories")
 SCANNED = 2000  # names of a directory that is being completed
@@ -48,10 +49,15 @@ class FolderBook:
         self._live = live
 
     def shelves(self) -> list[Shelf]:
+        from gatewright.agent.commands.rules.keeping_places import shelves  # noqa: PLC0415  lazy
+
         return shelves(self._live.around, directories=True)
 
     def rows(self) -> list[FolderRow]:
         """The project first."""
+        from gatewright.agent.commands.panels import FolderRow  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.commands.rules.keeping_places import SESSION, place_of  # noqa: PLC0415  lazy
+
         self._live.refresh()
         around = self._live.around
         trust = "the project" if around.trusted else "the project, not trusted"
@@ -66,6 +72,8 @@ class FolderBook:
 
     def look(self, text: str) -> Proposal:
         """Looks at the disk: call it in a thread."""
+        from gatewright.agent.commands.panels import Proposal  # noqa: PLC0415  loaded with the commands
+
         text = text.strip()
         if not text:
             return Proposal(False, "A directory, such as ../shared or ~/notes.")
@@ -95,6 +103,10 @@ class FolderBook:
         return await asyncio.to_thread(lambda: sorted(self._completions(text))[:OFFERED])
 
     async def open(self, text: str, shelf: Shelf, *, anyway: bool = False) -> Done:
+        from gatewright.agent.commands.panels import Done, FolderRow  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.settings.rulefile import put_entry  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415  loaded with the commands
+
         found = await self.proposal(text)
         if not found.valid:
             raise SettingsError(found.text)
@@ -115,6 +127,11 @@ class FolderBook:
         return Done(f"Open to {shelf.label}: {path}. {found.doubt}".rstrip(), back)
 
     async def close(self, row: FolderRow) -> Done:
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.commands.rules.keeping_places import SESSION  # noqa: PLC0415  lazy
+        from gatewright.agent.settings.rulefile import put_entry, take_entry  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415  loaded with the commands
+
         if row.fixed:
             raise SettingsError(row.fixed)
         if row.source == SESSION:

@@ -9,26 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gatewright.agent.commands.panels import Done, Proposal, RuleRow
 from gatewright.agent.commands.rules.judged_calls import JudgedCalls
-from gatewright.agent.commands.rules.keeping_places import (
-    CHANGEABLE,
-    ONLY_HERE,
-    SESSION,
-    Shelf,
-    place_of,
-    shelves,
-)
 from gatewright.agent.commands.rules.open_folders import FolderBook
-from gatewright.agent.commands.rules.session_rules import Decided, Listed, SessionRules
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.rulefile import put_entry, take_entry
 from gatewright.agent.settings.traits import Source
-from gatewright.agent.subcommands.place import refuse_inside_session
 from gatewright.tools.blocks import Block
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import Done, Proposal, RuleRow
+    from gatewright.agent.commands.rules.keeping_places import Shelf
+    from gatewright.agent.commands.rules.session_rules import Decided, Listed, SessionRules
+
 
 FIXED = {
     "managed": "It comes from settings that your administrator manages; only they can change it.",
@@ -73,6 +67,8 @@ class PermissionBook:
         self.folders = FolderBook(rules, live)
 
     def shelves(self) -> list[Shelf]:
+        from gatewright.agent.commands.rules.keeping_places import shelves  # noqa: PLC0415  loaded with the commands
+
         return shelves(self._live.around)
 
     def rows(self) -> list[RuleRow]:
@@ -85,10 +81,15 @@ class PermissionBook:
 
     def restrictions(self) -> Sequence[tuple[str, str]]:
         """Rules of this session alone that permit less: who goes on elsewhere relies on them."""
+        from gatewright.agent.commands.rules.keeping_places import SESSION  # noqa: PLC0415  loaded with the commands
+
         own = [row for row in self.rows() if row.source == SESSION]
         return [(row.behavior, row.text) for row in own if row.behavior != "allow"]
 
     def _row(self, rule: Listed, *, here: bool) -> RuleRow:
+        from gatewright.agent.commands.panels import RuleRow  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.commands.rules.keeping_places import ONLY_HERE, place_of  # noqa: PLC0415  loaded with the commands
+
         place = place_of(rule.source, self._live.around) + (ONLY_HERE if here else "")
         fixed = why_fixed(rule.source)
         return RuleRow(
@@ -116,6 +117,8 @@ class PermissionBook:
         return sorted({str(root), str(root.resolve())})
 
     async def proposal(self, behavior: str, text: str) -> Proposal:
+        from gatewright.agent.commands.panels import Proposal  # noqa: PLC0415  loaded with the commands
+
         found = self._rules.proposed(behavior, text.strip())
         return Proposal(found.valid, found.text, found.hints)
 
@@ -129,6 +132,8 @@ class PermissionBook:
             raise SettingsError(str(error)) from error
 
     async def add(self, behavior: str, text: str, shelf: Shelf) -> Done:
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+
         proposal = await self.proposal(behavior, text)
         if not proposal.valid:
             raise SettingsError(proposal.text)
@@ -143,6 +148,8 @@ class PermissionBook:
         return Done(f"Added to {shelf.label}: {behavior} {rule}", back)
 
     async def remove(self, row: RuleRow) -> Done:
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+
         told = f"{row.behavior} {row.text}"
         taken = await self._take(row, but=None)
 
@@ -154,6 +161,8 @@ class PermissionBook:
 
     async def move(self, row: RuleRow, shelf: Shelf) -> Done:
         """It is added before it is removed: a denial never lapses on the way."""
+        from gatewright.agent.commands.panels import Done  # noqa: PLC0415  loaded with the commands
+
         _require_changeable(row)
         told = f"{row.behavior} {row.text}"
         new = await self._put(shelf, row.behavior, row.text)
@@ -169,6 +178,9 @@ class PermissionBook:
 
     async def _put(self, shelf: Shelf, behavior: str, text: str) -> bool:
         """False when it was there already."""
+        from gatewright.agent.commands.rules.keeping_places import SESSION  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.settings.rulefile import put_entry  # noqa: PLC0415  lazy
+
         if shelf.file is None:
             same = (SESSION, behavior, text)
             if any((r.source, r.behavior, r.text) == same for r in self._rules.listed()):
@@ -181,12 +193,17 @@ class PermissionBook:
         return await self._file(put_entry, _slot(shelf, behavior), text)
 
     async def _take_from(self, shelf: Shelf, behavior: str, text: str) -> None:
+        from gatewright.agent.settings.rulefile import take_entry  # noqa: PLC0415  lazy
+
         if shelf.file is None:
             self._rules.remove(text, behavior)
         else:
             await self._file(take_entry, _slot(shelf, behavior), text)
 
     async def _take(self, row: RuleRow, but: Shelf | None) -> list[Taken]:
+        from gatewright.agent.commands.rules.keeping_places import SESSION  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.settings.rulefile import take_entry  # noqa: PLC0415  lazy
+
         _require_changeable(row)
         if row.source == SESSION:
             if but is None or but.file is not None:
@@ -201,6 +218,9 @@ class PermissionBook:
         return taken
 
     async def _give_back(self, row: RuleRow, taken: Sequence[Taken]) -> None:
+        from gatewright.agent.commands.rules.keeping_places import SESSION  # noqa: PLC0415  loaded with the commands
+        from gatewright.agent.settings.rulefile import put_entry  # noqa: PLC0415  lazy
+
         if row.source == SESSION:
             self._rules.add(row.behavior, row.text)
         for slot, index, entry in taken:
@@ -208,6 +228,8 @@ class PermissionBook:
 
     async def _file(self, change: Callable[..., T], slot: Slot, *given: object) -> T:
         """Change a file in a thread, then let it count."""
+        from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415  lazy
+
         refuse_inside_session()
         done = await asyncio.to_thread(change, *slot, *given)
         self._live.refresh(ours=True)
@@ -238,6 +260,8 @@ def _require_changeable(row: RuleRow) -> None:
 
 def why_fixed(source: str) -> str:
     """Why rules of this source are not changed here; empty where they are."""
+    from gatewright.agent.commands.rules.keeping_places import CHANGEABLE  # noqa: PLC0415  loaded with the commands
+
     if source in CHANGEABLE:
         return ""
     other = OTHERS.get(source.partition("-")[0], FIXED["command"])

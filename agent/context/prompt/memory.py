@@ -11,15 +11,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gatewright.agent.compact.estimate import text_tokens
-from gatewright.agent.context.prompt.path_rules import PathRule, front_matter
 from gatewright.agent.context.readable import Readable, Withheld
 from gatewright.agent.settings.paths import CLAUDE, folders_down
 from gatewright.tools.system.exact import real_path
 from gatewright.tools.system.patterns import later
+
+if TYPE_CHECKING:
+    from gatewright.agent.context.prompt.path_rules import PathRule
+
 
 INSTRUCTIONS = "# Instructions from files"
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -223,6 +227,8 @@ class _Reading:
         text, cut = self._text(path, Path(real), own=kind == "user")
         paths: tuple[str, ...] = ()
         if base is not None:
+            from gatewright.agent.context.prompt.path_rules import PathRule, front_matter  # noqa: PLC0415  lazy
+
             paths, text = front_matter(text)
             if self._waits(PathRule(path, paths, base, kind), real):
                 return

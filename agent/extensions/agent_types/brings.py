@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from gatewright.agent.agents.agent_memory import memory_folder, memory_section, prepare
 from gatewright.agent.agents.kind import AgentKind, Origin
-from gatewright.agent.agents.own_tools import own_tools
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import NEEDED, McpServers
-from gatewright.mcp.definitions import Source
-from gatewright.mcp.errors import NotConnected
-from gatewright.mcp.names import mark
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
+    from gatewright.mcp.definitions import Source
     from gatewright.mcp.server import Server
     from gatewright.mcp.servers import Servers
 
@@ -49,6 +45,8 @@ class AgentBrings:
 
     async def begin(self, agent: str, kind: AgentKind) -> None:
         """Before its first turn. Raises SessionError for what it cannot do without."""
+        from gatewright.agent.agents.agent_memory import memory_folder, prepare  # noqa: PLC0415  lazy
+
         if kind.hooks and (hooks := part_of(self._host.brought, Hooks)) is not None:
             from gatewright.agent.hooks.handlers import Place  # noqa: PLC0415  lazy: with the first hook
 
@@ -61,6 +59,8 @@ class AgentBrings:
 
     def prompt(self, kind: AgentKind) -> str:
         """What its type remembers, for the system prompt."""
+        from gatewright.agent.agents.agent_memory import memory_folder, memory_section  # noqa: PLC0415  lazy
+
         folder = memory_folder(kind, self._host.around)
         if folder is None:
             return ""
@@ -104,6 +104,8 @@ class AgentBrings:
 
     def _unlike(self, kind: AgentKind) -> None:
         """Two servers of one name cannot be told apart."""
+        from gatewright.mcp.names import mark  # noqa: PLC0415  lazy
+
         for (name, _), held in self._held.items():
             there = {mark(server.name) for server in held.servers.all}
             for own in kind.inline_servers:
@@ -117,6 +119,8 @@ class AgentBrings:
 
     def own(self, agent: str, kind: AgentKind) -> Sequence[ToolSpec]:
         """Those of its servers, as far as it may have them."""
+        from gatewright.agent.agents.own_tools import own_tools  # noqa: PLC0415  lazy
+
         found = [
             spec
             for held in self._held.values()
@@ -143,6 +147,8 @@ class AgentBrings:
 
 async def _ready(server: Server, kind: AgentKind) -> str:
     """Why the agent cannot begin; one that it can do without comes late, or never."""
+    from gatewright.mcp.errors import NotConnected  # noqa: PLC0415  lazy
+
     needed = server.name in kind.required_servers
     try:
         await asyncio.wait_for(server.ready(), NEEDED if needed else FIRST_WAIT)

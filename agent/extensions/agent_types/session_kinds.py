@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gatewright.agent.agents.definitions.book import KindBook
 from gatewright.agent.agents.definitions.given import FLAG, of_entries, of_flag
 from gatewright.agent.agents.definitions.misnamed import forbids_nothing
 from gatewright.agent.agents.definitions.places import Ground
-from gatewright.agent.agents.definitions.reading import Found
 from gatewright.agent.extensions.contribution import Root
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
@@ -18,6 +18,10 @@ from gatewright.agent.plugins.parts import Plugin
 from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
+
+if TYPE_CHECKING:
+    from gatewright.agent.agents.definitions.found import Found
+
 
 PLUGIN = "plugin:"
 STYLES = "output-styles"

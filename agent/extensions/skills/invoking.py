@@ -21,16 +21,12 @@ from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.skills.invoked import Invoked
-from gatewright.agent.extensions.skills.order import Order, by, scope_of
 from gatewright.agent.extensions.skills.uses import Uses
-from gatewright.agent.extensions.skills.values import values_of
 from gatewright.agent.plugins.parts import Plugin, PluginParts
 from gatewright.agent.record.events import SkillInvoked
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.scopes import believed
 from gatewright.agent.text.printable import escaped
-from gatewright.permissions.sandbox.commands import CommandSandbox
-from gatewright.permissions.shown import show
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill, SkillError
 from gatewright.skills.source import About
@@ -49,6 +45,7 @@ from gatewright.tools.protocol import (
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.skills.forking import Forks
+    from gatewright.agent.extensions.skills.order import Order
     from gatewright.agent.extensions.skills.rendering import Body, Rendering
 
 CAP = 400_000  # characters of a result: a body with what it attaches
@@ -71,6 +68,8 @@ class Invoker:
     # by the model
 
     def about(self, name: str) -> About:
+        from gatewright.agent.extensions.skills.order import by  # noqa: PLC0415  lazy
+
         skill = self._found(name)
         called = self.book.last().called(skill)
         said = by(skill, called, self._host.around.where)
@@ -162,6 +161,9 @@ class Invoker:
 
     def order(self, skill: Skill, arguments: str, call_id: str = "", agent: str = MAIN) -> Order:
         """Without a call it is the person's."""
+        from gatewright.agent.extensions.skills.order import Order  # noqa: PLC0415  lazy
+        from gatewright.agent.extensions.skills.values import values_of  # noqa: PLC0415  lazy
+
         host = self._host
         living = host.session.agent(agent)
         where = living.where if living is not None else host.around.where
@@ -178,6 +180,8 @@ class Invoker:
         )
 
     async def scope(self, order: Order) -> Scope:
+        from gatewright.agent.extensions.skills.order import scope_of  # noqa: PLC0415  lazy
+
         said = order.skill.said
         model = "" if said.model == "inherit" else said.model
         effort = "" if said.effort == "inherit" else said.effort
@@ -293,6 +297,9 @@ class Invoker:
 
     def _show(self, skill: Skill) -> None:
         """Its directory may be read from now on, by whoever has a word to be trusted."""
+        from gatewright.permissions.sandbox.commands import CommandSandbox  # noqa: PLC0415  lazy
+        from gatewright.permissions.shown import show  # noqa: PLC0415  lazy
+
         if skill.form != "skill" or not skill.trusted or skill.origin == "mcp":
             return
         if skill.origin != "project":  # whose directory is read as all of the project

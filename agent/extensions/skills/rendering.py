@@ -14,7 +14,8 @@ from typing import BinaryIO, TypeAlias
 import msgspec
 
 from gatewright.agent.agents.inert_text import BROKEN
-from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.attach_ports import AttachPorts
+from gatewright.agent.context.attachments import attach
 from gatewright.agent.context.file_judge import pictures
 from gatewright.agent.context.readable import Readable
 from gatewright.agent.extensions.host import Host

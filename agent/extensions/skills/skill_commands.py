@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,13 +17,16 @@ from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.skills.invoking import Invoker
-from gatewright.agent.extensions.skills.order import Order, together
 from gatewright.agent.extensions.skills.session_skills import denies
 from gatewright.agent.text.printable import escaped
 from gatewright.skills.model import Skill
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Text
 from gatewright.tools.protocol import TextContent, ToolFailure, ToolResult
+
+if TYPE_CHECKING:
+    from gatewright.agent.extensions.skills.order import Order
+
 
 MOST = 6  # in one line
 SUMMARY = 300  # characters
@@ -65,6 +69,8 @@ class SkillCommands:
         )
 
     async def _run(self, skill: Skill, context: CommandContext) -> Outcome:
+        from gatewright.agent.extensions.skills.order import together  # noqa: PLC0415  lazy
+
         orders, wrong = self._orders(skill, context.args)
         if wrong:
             return Problem.of(wrong)

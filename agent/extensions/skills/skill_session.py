@@ -19,7 +19,6 @@ from gatewright.agent.extensions.skills.session_skills import (
     telling_of,
     uses_of,
 )
-from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import AnyEvent, Compacted, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
@@ -38,6 +37,8 @@ class SessionSkills:
     """What a session has of skills, for whoever asks: front ends, types of agents, panels."""
 
     def __init__(self, host: Host) -> None:
+        from gatewright.agent.extensions.skills.skill_commands import SkillCommands  # noqa: PLC0415  lazy
+
         self._host = host
         self._only: frozenset[str] | None = None  # what a client wants the model to have
         self.book: SkillBook = skills_of(host, self._kept_out)

@@ -25,7 +25,6 @@ from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
 from gatewright.skills.model import Skill
 from gatewright.skills.naming import Skills
-from gatewright.skills.shown.finding import found
 from gatewright.skills.shown.listing import LONGEST, Entry, Listing, listed
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Tool, ToolSpec
@@ -156,6 +155,8 @@ class SkillTelling:
         return None
 
     def found(self, query: str, most: int) -> Sequence[str]:
+        from gatewright.skills.shown.finding import found  # noqa: PLC0415  lazy
+
         now = self._book.now()
         fitting = found(self._book.listed(now), query)[:most]
         return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.context.prompt.output_style import (
@@ -16,7 +17,6 @@ from gatewright.agent.context.prompt.output_style import (
     NO_STYLE,
     OutputStyle,
 )
-from gatewright.agent.context.prompt.style_files import Styles, names_of, styles_of
 from gatewright.agent.extensions.agent_types.session_kinds import ground_of
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
@@ -25,6 +25,9 @@ from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
+
+if TYPE_CHECKING:
+    from gatewright.agent.context.prompt.style_files import Styles
 
 
 class OutputStyles:
@@ -59,6 +62,8 @@ class OutputStyles:
         return self._now
 
     def all(self) -> Styles:
+        from gatewright.agent.context.prompt.style_files import styles_of  # noqa: PLC0415  lazy
+
         host = self._host
         return styles_of(ground_of(host.around, host.roots, plugins_of(host.brought)))
 
@@ -80,6 +85,8 @@ class OutputStyles:
 
 def meant(named: str, every: Sequence[OutputStyle]) -> str:
     """The nearest name, or all."""
+    from gatewright.agent.context.prompt.style_files import names_of  # noqa: PLC0415  lazy
+
     names = [style.name for style in every]
     near = difflib.get_close_matches(named.casefold(), names, n=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else f"there are {names_of(every)}."

@@ -15,7 +15,6 @@ import msgspec
 from gatewright.agent.commands.outcome import Begun, Outcome, Problem, Scope, Submit
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.extensions.workflows.typed_call import begun
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.workflows.saved.saved_book import KIND, Saved, SavedBook
 from gatewright.tools.protocol import TextContent
@@ -77,6 +76,8 @@ class SavedCommands:
 
     async def _begun(self, saved: Saved, words: str) -> Begun:
         """Its call, in the turn of its line; where words have to be put in order, the model's."""
+        from gatewright.agent.extensions.workflows.typed_call import begun  # noqa: PLC0415  lazy
+
         schema = saved.meta.args if saved.meta is not None else None
         args, structured = words_to_args(words)
         if schema is not None and words and not structured:

@@ -16,10 +16,10 @@ from gatewright.agent.extensions.workflows.off import workflows_off
 from gatewright.agent.extensions.workflows.runs_part import RunsPart
 from gatewright.agent.extensions.workflows.saved_commands import SavedCommands
 from gatewright.agent.extensions.workflows.saved_here import book_of
-from gatewright.agent.extensions.workflows.typed_call import TOOL
 from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.workflows.opting_in import OptIn
+from gatewright.agent.workflows.tool_spec import WORKFLOW
 
 if TYPE_CHECKING:
     from gatewright.agent.workflows.runs.views import RunBook
@@ -42,7 +42,7 @@ async def plug_saved(host: Host) -> Contribution:
     if (plugins := part_of(host.brought, PluginParts)) is not None:
         plugins.listen(commands.again)
     opting = OptIn(
-        there=lambda: host.tools.find(TOOL) is not None,
+        there=lambda: host.tools.find(WORKFLOW) is not None,
         counts=lambda: host.around.settings.ui.ultracode_keyword,
         publish=host.publish,
     )

@@ -12,11 +12,11 @@ from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import escaped
+from gatewright.agent.workflows.tool_spec import WORKFLOW
 from gatewright.permissions.rulebook.grants import plainly
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
 
-TOOL = "Workflow"
 BEGAN = (
     "<workflow-begun>\nThe person typed {called}, and the program has begun it already:\n{said}\n"
     "Do not begin it again. Say in one line that it runs, and end your turn: its result comes by "
@@ -51,7 +51,7 @@ def why_not(result: ToolResult) -> str:
 async def called(session: Session, input: Mapping[str, Any]) -> ToolResult:
     main = session.agent(MAIN)
     assert main is not None
-    call = ToolCall(f"typed_{new_id()}", TOOL, dict(input))
+    call = ToolCall(f"typed_{new_id()}", WORKFLOW, dict(input))
     context = main.context(call.id)
     executor = main.tools.executor
     return await executor.run(await executor.prepare(call, context.where), context)

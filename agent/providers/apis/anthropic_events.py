@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.apis.event_reader import EventReader
-from gatewright.agent.providers.errors import failure_in_stream
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -85,6 +84,8 @@ class MessagesReader(EventReader):
             case "message_stop":
                 yield from self._finish()
             case "error":
+                from gatewright.agent.providers.errors import failure_in_stream  # noqa: PLC0415  lazy: 1 ms
+
                 raise failure_in_stream(data, who=self._who)
             case _:
                 pass  # a ping, or news of a later version

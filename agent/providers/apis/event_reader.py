@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.errors import failure
 from gatewright.agent.providers.protocol import MessageStarted, Piece
 from gatewright.agent.providers.streams.foreign_json import Unreadable, count, decoded, table, text
 from gatewright.agent.providers.streams.sse import Sse
@@ -32,6 +31,8 @@ class EventReader(ABC):
         try:
             data = table(decoded(event.data, cut=True))
         except Unreadable as error:
+            from gatewright.agent.providers.errors import failure  # noqa: PLC0415  lazy: 1 ms
+
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
             ) from error

@@ -9,7 +9,6 @@ from gatewright.agent.errors import FailureKind, ProviderError, UnknownModel
 from gatewright.agent.providers.api import Api
 from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.carrier import Wire
-from gatewright.agent.providers.errors import failure, failure_of
 from gatewright.agent.providers.protocol import Alive, Piece, Request, TextPiece
 from gatewright.agent.providers.streams.answer_limits import CONTENT, Meter, weight
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, table
@@ -94,10 +93,14 @@ class StreamedProvider:
         try:
             value = table(decoded(body))
         except Unreadable as error:
+            from gatewright.agent.providers.errors import failure  # noqa: PLC0415  lazy: 1 ms
+
             raise failure(
                 FailureKind.TRANSPORT, "the answer is not readable JSON", who=self._name
             ) from error
         if value.get("error"):
+            from gatewright.agent.providers.errors import failure_of  # noqa: PLC0415  lazy: 1 ms
+
             raise failure_of(200, {}, body, who=self._name)
         return list(reader.whole(value))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatewright.agent.commands.outcome import Outcome, Problem
 from gatewright.agent.commands.registry import Command, Commands, InUse, ListedJobs, Resume
@@ -12,8 +12,11 @@ from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past
-from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.workflows.opting_in import OptIn
+
+if TYPE_CHECKING:
+    from gatewright.agent.settings.overview import SettingsBook
+
 
 NO_SETTINGS = "This session knows no settings."
 NO_MEMORY = "This session reads no instruction files."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -16,11 +16,14 @@ from gatewright.agent.record.events import Envelope
 from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.session_state import Standing
-from gatewright.agent.transcript.index import Listed, ago, find_session, list_sessions
 from gatewright.agent.transcript.place import transcript_file
-from gatewright.agent.transcript.reader import Stored, read_transcript
 from gatewright.tools.blocks import Table
 from gatewright.tools.system.patterns import later
+
+if TYPE_CHECKING:
+    from gatewright.agent.transcript.index import Listed
+    from gatewright.agent.transcript.reader import Stored
+
 
 _ID = later(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 LOOKED = 5  # files for the newest session
@@ -78,6 +81,8 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
         if (new := transcript_file(folder, id)).exists():
             raise SessionError(f"Session {id} exists. `agent --resume {id}` goes on with it.")
         return Start(id=id, path=new)
+    from gatewright.agent.transcript.reader import read_transcript  # noqa: PLC0415  lazy: 1 ms
+
     stored = read_transcript(path)
     foreign = os.path.realpath(path.parent.parent) != os.path.realpath(folder.parent)
     notice = _notice(stored, elsewhere=path.parent != folder, copied=foreign)
@@ -103,10 +108,12 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
 
 
 def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
-    if options.resume:
-        return find_session(folder, options.resume)
     if not options.continue_session and options.resume is None:
         return None
+    from gatewright.agent.transcript.index import find_session, list_sessions  # noqa: PLC0415  lazy: 1 ms
+
+    if options.resume:
+        return find_session(folder, options.resume)
     sessions = list_sessions(folder)
     if not sessions:
         raise SessionError("There is no session to go on with in this directory.")
@@ -121,16 +128,22 @@ def newest(folder: Path, now: float) -> tuple[str, str]:
 
     The newest file may be of a session in which nothing was said so far.
     """
+    from gatewright.agent.transcript.index import ago, list_sessions  # noqa: PLC0415  lazy: 1 ms
+
     told = next((item for item in list_sessions(folder, limit=LOOKED) if item.title), None)
     return (told.title, ago(now - told.changed)) if told is not None else ("", "")
 
 
 def offered(folder: Path, now: float) -> tuple[Choice, ...]:
     """The sessions of a directory for a person to pick from, newest first."""
+    from gatewright.agent.transcript.index import list_sessions  # noqa: PLC0415  lazy: 1 ms
+
     return choices_of(choice_of(list_sessions(folder), now))
 
 
 def choice_of(sessions: Iterable[Listed], now: float) -> Table:
+    from gatewright.agent.transcript.index import ago  # noqa: PLC0415  lazy: 1 ms
+
     rows = tuple(
         (item.id, item.title, ago(now - item.changed), _size(item.size), item.branch)
         for item in sessions

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.agents.definitions.builtin import builtin_kinds
+from gatewright.agent.agents.definitions.found import Standing
 from gatewright.agent.agents.definitions.misnamed import misnamed
 from gatewright.agent.agents.definitions.places import Place, files_of
-from gatewright.agent.agents.definitions.reading import Standing, read_file
+from gatewright.agent.agents.definitions.reading import read_file
 from gatewright.agent.agents.definitions.rows import KindRow, rows_of
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.session_kinds import book_of, unknown_tool
