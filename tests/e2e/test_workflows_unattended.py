@@ -44,7 +44,9 @@ def test_it_prints_what_it_returns_and_asks_no_model_but_its_agents(program: Pro
         assert (done.returncode, done.stdout) == (0, "hall! attic!\n"), done.stderr
         assert "Run wf_" in done.stderr and "2 ok, 0 failed, 0 replayed, $" in done.stderr
         assert len(server.bodies) == 2
-        other = ("workflows", "run", str(path), "--model", MODEL, "--args", "hall", "--json")
+        elsewhere = program.home.parent / "elsewhere.js"
+        path.rename(elsewhere)  # outside the project: who names it wants it to be run
+        other = ("workflows", "run", str(elsewhere), "--model", MODEL, "--args", "hall", "--json")
         done = program.run(*other, env=served(server))
         told = json.loads(done.stdout)
         assert (told["name"], told["status"], told["result"]) == ("sweep", "done", "hall?")
@@ -91,7 +93,7 @@ def test_a_script_that_is_not_there_is_said_in_words(program: Program) -> None:
         done = program.run(*words, env=served(server))
         assert done.returncode == 1
         assert done.stderr.rstrip().endswith(
-            "nowhere.js cannot be read: No such file or directory."
+            "nowhere.js: It cannot be read: No such file or directory."
         )
         assert "Errno" not in done.stderr
 

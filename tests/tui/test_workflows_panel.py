@@ -119,6 +119,20 @@ async def test_one_that_ended_goes_on_by_the_command() -> None:
         await s.until(lambda: lines == [f"resume {ENDED.id}"])
 
 
+async def test_keys_say_what_they_do_to_a_run_and_an_agent_as_they_stand() -> None:
+    async with opened() as (s, runs):
+        await go(s, "enter")
+        await s.see("p pauses", "x stops")
+        runs.move(status="paused")
+        await s.see("p goes on", "x stops")
+        runs.move(status="done")
+        shown = await s.see("p resumes", "o result")
+        assert "x stops" not in shown
+        await go(s, "down", "enter", "end", "enter")
+        shown = await s.see("Did last", "esc goes back")
+        assert "restarts" not in shown and "message" not in shown
+
+
 async def test_keys_of_an_agent() -> None:
     async with opened() as (s, runs):
         await go(s, "enter", "down", "enter", "x", "r", "m")

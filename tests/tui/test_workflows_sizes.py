@@ -32,7 +32,7 @@ def launch(folder: str) -> Ask:
         Text("deep-research: Research a question on the web from several angles"),
         Table(("Phase", "What"), (("Plan", "3 to 6 angles"), ("Search", "side by side"))),
         Text("Agents: mode acceptEdits, tools of their types, model anthropic/claude-sonnet-5-5"),
-        Text("Budget: that of the session"),
+        Text("Budget: none"),
         Code("return 1\n" * 198, "javascript", f"{folder}/deep-research.js", folded=True),
     )
     reason = "A workflow starts many agents."

@@ -183,7 +183,7 @@ async def test_a_call_that_a_person_stops_is_null_and_the_others_go_on(tmp_path:
         assert "was stopped" in await part.book.stop_call(view.id, 1)
         end = await ended(opened)
         assert json.loads(end.result) == [None, "done"]
-        assert "do it a (stopped:" in notices(opened)[0]
+        assert "do it a (stopped: The person stopped it." in notices(opened)[0]
 
 
 async def test_who_looks_at_an_agent_speaks_with_it_and_ends_it(tmp_path: Path) -> None:

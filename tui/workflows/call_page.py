@@ -11,6 +11,7 @@ from gatewright.tui.line import Line
 from gatewright.tui.panels.page import PageView
 from gatewright.tui.panels.sheet import Press
 from gatewright.tui.transcript.figures import count
+from gatewright.tui.workflows.words import ENDED
 
 GONE = Text("Nothing is known of this agent any more.", "warning")
 SCROLLS = {"j": "down", "k": "up"}
@@ -35,11 +36,9 @@ class CallPage:
     def keys(self) -> Sequence[str]:
         call = self._read()
         watch = ("enter transcript",) if call is not None and call.agent_path else ()
-        return (
-            *watch,
-            *(f"{key} {label}" for key, (label, _) in self._acts.items()),
-            *self._page.keys,
-        )
+        ended = call is None or call.now.state in ENDED  # nothing can be done to it any more
+        acts = () if ended else tuple(f"{key} {label}" for key, (label, _) in self._acts.items())
+        return (*watch, *acts, *self._page.keys)
 
     def press(self, press: Press) -> bool:
         key, character, settled = press

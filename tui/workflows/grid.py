@@ -26,7 +26,7 @@ class Act(Generic[T]):
     """A key for a row; `changes`: not while it may have been meant for the draft."""
 
     key: str
-    label: str
+    label: str | Callable[[], str]  # empty: it has no word of its own now
     run: Callable[[T], None]
     changes: bool = True
 
@@ -66,7 +66,9 @@ class Grid(Generic[T]):
     def keys(self) -> Sequence[str]:
         if not self._table.rows():
             return ()
-        words = (f"{act.key} {act.label}" for act in self._acts[1:] if act.label)
+        labels = ((act, act.label) for act in self._acts[1:])
+        said = ((act, each if isinstance(each, str) else each()) for act, each in labels)
+        words = (f"{act.key} {label}" for act, label in said if label)
         return (f"enter {self._opens}", *words, "f by state")
 
     def press(self, press: Press) -> bool:

@@ -25,6 +25,7 @@ from gatewright.tui.workflows.typing_line import Saving, Typing
 if TYPE_CHECKING:
     from gatewright.tui.command_effects import Reach  # it opens these
 
+PAUSES, STOPS = "pauses or goes on", "stops"
 EVERY = 1.0  # seconds between two looks where nothing is told
 NOTHING = "No workflow has run here yet. Ask for one, or type the / and the name of a saved one."
 
@@ -101,8 +102,8 @@ class RunViews:
     def _does(self) -> Sequence[tuple[str, str, Callable[[str], None], bool]]:
         """The keys of a run: what they say and do, and whether that changes anything."""
         return (
-            ("p", "pauses or goes on", self._pause, True),
-            ("x", "stops", self._stop, True),
+            ("p", PAUSES, self._pause, True),
+            ("x", STOPS, self._stop, True),
             ("o", "result", self._result, False),
             ("l", "log", self._log, False),
             ("v", "script", self._script, False),
@@ -135,11 +136,20 @@ class RunViews:
                     "enter", "", lambda phase: self._phase(run, phase.title), changes=False
                 ),
                 *(
-                    Act(key, label, _of_all(do, run), changes)
+                    Act(key, partial(self._word, run, label), _of_all(do, run), changes)
                     for key, label, do, changes in self._does()
                 ),
             ),
         )
+
+    def _word(self, run: str, label: str) -> str:
+        """What a key does to this run as it stands."""
+        view = self._view(run)
+        over = view is None or view.status in words.OVER or not view.live
+        if label == PAUSES:
+            paused = view is not None and view.status == "paused"
+            return "resumes" if over else "goes on" if paused else "pauses"
+        return "" if label == STOPS and over else label
 
     def _head(self, run: str, width: int) -> Sequence[Line]:
         view = self._view(run)
@@ -169,10 +179,10 @@ class RunViews:
             partial(self._phase_head, run, phase),
             (
                 Act[CallNow]("enter", "", lambda call: self._call(run, call.index), changes=False),
-                Act[CallNow]("x", "stops", lambda call: self._stop_call(run, call.index)),
+                Act[CallNow]("x", STOPS, lambda call: self._stop_call(run, call.index)),
                 Act[CallNow]("r", "restarts", lambda call: self._restart(run, call.index)),
                 Act[CallNow]("m", "message", lambda call: self._message(run, call.index)),
-                Act[CallNow]("p", "pauses or goes on", lambda _: self._pause(run)),
+                Act[CallNow]("p", partial(self._word, run, PAUSES), lambda _: self._pause(run)),
             ),
         )
         self._sheet.push(calls)
@@ -192,7 +202,7 @@ class RunViews:
             back=self._sheet.back,
             watch=self._screen.look_into,
             acts={
-                "x": ("stops", lambda: self._stop_call(run, index)),
+                "x": (STOPS, lambda: self._stop_call(run, index)),
                 "r": ("restarts", lambda: self._restart(run, index)),
                 "m": ("message", lambda: self._message(run, index)),
             },

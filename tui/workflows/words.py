@@ -13,6 +13,7 @@ PHASES = ("Agents", "Live", "ok", "Failed", "Replayed", "Tokens", "$", "For", "P
 CALLS = ("State", "Model", "Tokens", "$", "For", "Agent", "Last")
 RUN_STATES = ("running", "paused", "done", "failed", "stopped", "interrupted")
 CALL_STATES = ("running", "asks", "waiting", "queued", "done", "failed", "replayed", "stopped")
+ENDED = ("done", "failed", "replayed", "stopped")  # of those
 OVER = ("done", "failed", "stopped", "interrupted")
 
 

@@ -266,7 +266,7 @@ def shown(
         blocks.append(Table(("Phase", "What"), rows))
     allows = f", {' and '.join(plan.allows)} unasked" if plan.allows else ""
     blocks.append(Text(f"Agents: mode {mode}, tools of their types{allows}, model {model}"))
-    blocks.append(Text(f"Budget: {budget or 'that of the session'}"))
+    blocks.append(Text(f"Budget: {budget or 'none'}"))
     if plan.args is not UNSET:
         args = msgspec.json.encode(plan.args).decode()
         blocks.append(Text(f"Args: {args[:SHOWN]}{'…' if len(args) > SHOWN else ''}"))
@@ -289,9 +289,10 @@ def foretold(found: Foreseen, past: Past) -> Sequence[Block]:
     blocks = [Text(f"{found.words}, about ${cost:.2f}{more}")]
     if found.problem:
         blocks.append(Text(_line(found.problem), "warning"))
-    for label, fate in found.live[:NAMED]:
-        why = f": {_line(fate.why)}" if fate.why else ""
-        blocks.append(Text(f"- {_line(label)}: {fate.kind}{why}", "dim"))
+    lines = [
+        f"- {_line(label)}: {fate.kind}{f': {_line(fate.why)}' if fate.why else ''}"
+        for label, fate in found.live[:NAMED]
+    ]
     if (rest := len(found.live) - NAMED) > 0:
-        blocks.append(Text(f"- and {rest} more", "dim"))
-    return blocks
+        lines.append(f"- and {rest} more")
+    return [*blocks, Text("\n".join(lines), "dim")] if lines else blocks

@@ -47,6 +47,7 @@ from gatewright.agent.workflows.runs.run_port import (
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolFailure
 
+STOPPED_BY = {"person": "The person stopped it.", "session": "The session ended."}
 MOST = 64  # places of the crew itself: the scheduler counts before
 BEGINS = (TextDelta, ThinkingDelta, InputDelta, AssistantMessage, TurnEnded)
 LIMITS = frozenset(
@@ -79,7 +80,7 @@ class LifeWorker:
         state = "running"
         if life.phase == "waiting":
             state = "asks" if life.state == "asks" else "waiting"
-        what = f"{life.state} {life.target}".strip() or life.phase
+        what = f"{life.state} {life.target}".strip() or (life.phase if state != "running" else "")
         usage, cost = self._below()
         return Doing(state, what, life.tokens + usage.context, life.cost + cost)
 
@@ -121,7 +122,8 @@ class LifeWorker:
             if answer.given:
                 return answer.value, "", ""
             return None, SCHEMA, f"Its answer does not fit the schema: {answer.problem}"
-        why = end.what or f"It ended: {end.status}."
+        stopped = STOPPED_BY.get(life.stopping, "It was stopped.")
+        why = end.what or (stopped if end.status == "stopped" else f"It ended: {end.status}.")
         if end.status == "budget_exhausted":
             return None, BUDGET, why
         if end.status == "stopped":

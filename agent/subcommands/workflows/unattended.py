@@ -31,6 +31,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.agent.workflows.runs.views import RunView
+from gatewright.agent.workflows.saved.saved_book import text_of
 from gatewright.agent.workflows.saved.script_places import SUFFIX
 from gatewright.permissions.modes import flag_mode
 from gatewright.tools.access import MAIN
@@ -47,9 +48,13 @@ class Wished(msgspec.Struct, frozen=True):
 
     @classmethod
     def named(cls, name: str, args: str, *, as_json: bool) -> Wished:
+        """A script's path is read here: the person named it, wherever it lies."""
         input: dict[str, Any] = {"name": name.removeprefix("/")}
         if name.endswith(SUFFIX):
-            input = {"scriptPath": str(Path(name).absolute())}
+            try:
+                input = {"script": text_of(Path(name))}
+            except GatewrightError as error:
+                raise GatewrightError(f"{name}: {error}") from error
         if args:
             try:
                 input["args"] = msgspec.json.decode(args.encode())
