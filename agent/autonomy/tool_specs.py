@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gatewright.tools.protocol import ToolSpec
 
 CREATE, LIST, DELETE, SLEEP = "CronCreate", "CronList", "CronDelete", "Sleep"
-NAMES = frozenset({CREATE, LIST, DELETE, SLEEP})
+MONITOR = "Monitor"
 
 _WHEN = {
     "cron": {
@@ -73,6 +73,28 @@ SPECS: Sequence[ToolSpec] = (
                 "reason": {"type": "string", "description": "What to look at then"},
             },
             "required": ["reason"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSpec(
+        MONITOR,
+        "Watch a command: each line that it prints comes to you as a notice while you do other "
+        "things or nothing. For logs, builds, a loop that polls "
+        "(while sleep 30; do ...; done): print only what is worth a notice. It runs as Bash would.",
+        {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string"},
+                "description": {"type": "string", "description": "In 5-10 words"},
+                "match": {
+                    "type": "string",
+                    "description": "Only lines in which this regular expression is found. It has "
+                    "to fit failures too, or silence looks like success.",
+                },
+                "timeout": {"type": "number", "description": "Seconds: 300, 1800 at most"},
+                "persistent": {"type": "boolean", "description": "As long as the session"},
+            },
+            "required": ["command", "description"],
             "additionalProperties": False,
         },
     ),

@@ -13,7 +13,7 @@ import secrets
 import shlex
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -114,6 +114,7 @@ class ShellJob:
         self._told = 0
         self._ended = asyncio.Event()
         self._stopped = ""
+        self.heard: Callable[[bytes], object] | None = None  # who follows what it prints
         self.code: int | None = None
         self.seconds = 0.0
         self.cwd = ""  # where the shell was at its end
@@ -205,6 +206,8 @@ class ShellJob:
         if self._file is None and self._kept.size + len(data) > HEAD + TAIL:
             self.keep_file()
         self._kept.feed(data)
+        if self.heard is not None:
+            self.heard(data)
         if self._file is not None:
             self._write(data)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OFF = "GATEWRIGHT_DISABLE_AUTONOMY"
 UNATTENDED = "GATEWRIGHT_UNATTENDED"  # its whole session began by itself, bounded by that mode
-NAMES = frozenset({"CronCreate", "CronList", "CronDelete", "Sleep"})
+NAMES = frozenset({"CronCreate", "CronList", "CronDelete", "Sleep", "Monitor"})
 
 
 def autonomy_off(around: Surroundings) -> bool:

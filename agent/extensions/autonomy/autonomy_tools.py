@@ -18,7 +18,7 @@ from gatewright.agent.autonomy.schedules.timing import (
     shown,
 )
 from gatewright.agent.autonomy.schedules.wanted import job_of
-from gatewright.agent.autonomy.tool_specs import CREATE, DELETE, LIST, SLEEP
+from gatewright.agent.autonomy.tool_specs import CREATE, DELETE, LIST, MONITOR, SLEEP
 from gatewright.agent.extensions.autonomy.job_rows import job_row, known_runs
 from gatewright.agent.record.events_of_schedules import ScheduledJob
 from gatewright.tools.access import MAIN, Access, Effect, Row, Where
@@ -219,4 +219,8 @@ _TOOLS: dict[str, Callable[[Opened], Tool[Any]]] = {
 
 
 def tool_of(name: str, opened: Opened) -> Tool[Any]:
+    if name == MONITOR:
+        from gatewright.agent.extensions.autonomy.monitor_tool import Monitor  # noqa: PLC0415  lazy: with a call
+
+        return Monitor(opened)
     return _TOOLS[name](opened)
