@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.autonomy.monitor.events import (
+from gatewright.agent.autonomy.monitor.line_notices import (
     FLOOD,
     JOINED,
     LINE,

@@ -35,6 +35,7 @@ SLEEPERS: dict[str, str] = {
     "tests/bench/agent_screen.py": "measures what happens while agents work",
     "tests/bench/agent_lives.py": "counts what happens while nothing is done",
     "tests/bench/workflows.py": "counts what happens while nothing is done",
+    "tests/bench/autonomy.py": "counts what happens while nothing is due",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from gatewright.agent.autonomy.monitor.events import Events
+from gatewright.agent.autonomy.monitor.line_notices import Events
 from gatewright.agent.text.in_time import Late
 from gatewright.tools.protocol import Progress
 

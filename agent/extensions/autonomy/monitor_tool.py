@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from gatewright.agent.agents.inert_text import in_line
-from gatewright.agent.autonomy.monitor.events import Events
+from gatewright.agent.autonomy.monitor.line_notices import Events
 from gatewright.agent.autonomy.monitor.watch import Watch
 from gatewright.agent.text.in_time import in_time
 from gatewright.tools.access import Access, Row, ShellText, Where
