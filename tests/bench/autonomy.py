@@ -1,7 +1,7 @@
 """What schedules cost: an idle session with 50 jobs, how late a slot fires, adding a job.
 
-`python tests/bench/autonomy.py [--seconds N]`. The clock, the timer of the kernel, the store and the
-files are the real ones; what a run would say to a model is counted and not sent.
+`python tests/bench/autonomy.py [--seconds N]`. The clock, the timer of the kernel, the store and
+the files are the real ones; what a run would say to a model is counted and not sent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ JOBS = 50
 class Bench:
     def __init__(self, folder: Path) -> None:
         self.fired: list[float] = []
-        self.alarm = Alarm()
+        self.alarm, self._news = Alarm(), asyncio.Event()
         store = Store(store_of(folder, Path("/project")), Path("/project"))
         self.schedule = Schedule(
             SchedulePorts(
@@ -50,7 +50,13 @@ class Bench:
     async def _deliver(self, run: str, job: ScheduledJob, text: str) -> str:
         del run, text
         self.fired.append(time.time() - job.last_slot)
+        self._news.set()
         return ""
+
+    async def all(self, count: int) -> None:
+        while len(self.fired) < count:
+            self._news.clear()
+            await self._news.wait()
 
 
 async def _nothing() -> None:
@@ -94,8 +100,7 @@ async def late(slots: int) -> None:
             durable = number % 2 == 0
             job = ScheduledJob(id="", prompt="now", at=when, once=True, tz="UTC", durable=durable)
             made.schedule.add(job)
-        while len(made.fired) < slots:
-            await asyncio.sleep(0.05)
+        await made.all(slots)
     worst, middle = max(made.fired), sorted(made.fired)[slots // 2]
     print(f"{slots} slots: handed on {middle * 1000:.1f} ms after, {worst * 1000:.1f} ms at worst")
 
