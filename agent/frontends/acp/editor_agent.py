@@ -62,7 +62,7 @@ class EditorAgent:
         self._peer, self._options, self._ports = peer, options, ports
         self._home = own_home(ports.env)
         self._client = params.Capabilities()
-        self._greeted = False
+        self.greeted = False
         self._sessions: dict[str, OpenSession] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         peer.methods.update(
@@ -89,7 +89,7 @@ class EditorAgent:
 
         async def method(raw: bytes) -> object:
             wanted = msgspec.json.decode(raw, type=kind)
-            if not self._greeted and kind is not params.Initialize:
+            if not self.greeted and kind is not params.Initialize:
                 raise RpcError(INVALID, "Send initialize first.")
             return await does(wanted)
 
@@ -106,7 +106,7 @@ class EditorAgent:
     async def initialize(self, wanted: params.Initialize) -> Json:
         self._client = wanted.client_capabilities or params.Capabilities()
         await self._ports.loaded()
-        self._greeted = True
+        self.greeted = True
         sessions: Json = {
             name: {} for name in ("list", "resume", "fork", "close", "additionalDirectories")
         }
@@ -198,7 +198,8 @@ class EditorAgent:
         files = self._files() if self._client.files else None
         session = await self._ports.open(options, Brought(files=files))
         consent = Consent(peer, forms=self._client.forms)
-        opened = OpenSession(session, peer, consent, self._auth, on_disk)
+        text_of = files.latest if files is not None else on_disk
+        opened = OpenSession(session, peer, consent, self._auth, text_of)
         if files is not None:
             files.session = session.id
             files.roots = lambda: (opened.where.root, *opened.where.added)
@@ -226,29 +227,29 @@ class EditorAgent:
     # one session
 
     async def close_one(self, wanted: params.Named) -> Json:
-        opened = self._find(wanted.session_id)
+        opened = self.opened(wanted.session_id)
         del self._sessions[wanted.session_id]
         await opened.close()
         return {}
 
     async def prompt(self, wanted: params.Prompt) -> Json:
-        opened = self._find(wanted.session_id)
+        opened = self.opened(wanted.session_id)
         message = await message_of(wanted.prompt, opened.where, shrunk)
         return await opened.prompts.answer(message)
 
     async def cancel(self, wanted: params.Named) -> None:
-        self._find(wanted.session_id).prompts.cancel()
+        self.opened(wanted.session_id).prompts.cancel()
 
     async def set_mode(self, wanted: params.SetMode) -> Json:
-        await self._find(wanted.session_id).options.set_mode(wanted.mode_id)
+        await self.opened(wanted.session_id).options.set_mode(wanted.mode_id)
         return {}
 
     async def set_option(self, wanted: params.SetOption) -> Json:
-        options = self._find(wanted.session_id).options
+        options = self.opened(wanted.session_id).options
         await options.choose(wanted.config_id, wanted.value)
         return {"configOptions": options.told()}
 
-    def _find(self, id: str) -> OpenSession:
+    def opened(self, id: str) -> OpenSession:
         """Raises RpcError."""
         if (opened := self._sessions.get(id)) is None:
             raise stored_sessions.unknown(id)

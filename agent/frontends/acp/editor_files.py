@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import threading
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,14 +18,16 @@ import msgspec
 
 from gatewright.agent.frontends.acp.jsonrpc import Gone, Peer, RpcError
 from gatewright.agent.frontends.acp.params import FileText
+from gatewright.agent.frontends.acp.whole_texts import on_disk
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.textfiles import FileMoved, TextFiles
 
 LARGEST = 1024 * 1024
+KEPT = 16  # texts that were exchanged last
 PATIENCE = 10.0  # seconds
 LATE = "The editor did not answer within {:.0f} s: {} was taken from the disk."
 LATE_WRITE = "The editor did not answer within {:.0f} s: {} was written to the disk."
-REFUSED = "The editor did not take the change to {}: {}"
+REFUSED = "The editor did not take the change to {}. Nothing was written."
 
 
 class EditorFiles:
@@ -33,19 +36,20 @@ class EditorFiles:
     `roots` are the directories whose files are asked for, `tell` says what is the disk's.
     """
 
-    def __init__(
-        self,
-        peer: Peer,
-        disk: TextFiles,
-        *,
-        patience: float = PATIENCE,
-    ) -> None:
+    patience = PATIENCE
+
+    def __init__(self, peer: Peer, disk: TextFiles) -> None:
         self._peer, self._disk = peer, disk
-        self._patience = patience
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._latest: OrderedDict[Path, str] = OrderedDict()
         self.session = ""
         self.roots: Callable[[], Sequence[Path]] = tuple[Path, ...]
         self.tell: Callable[[Path, str], None] = _nobody
+
+    def latest(self, real: Path) -> str | None:
+        """The text as the editor had it last; else the disk's. For people, who look at changes."""
+        found = self._latest.get(real)
+        return found if found is not None else on_disk(real)
 
     def opened(self, real: Path) -> BinaryIO:
         try:
@@ -71,13 +75,12 @@ class EditorFiles:
             raise FileMoved
         try:
             self._ask("fs/write_text_file", real, {"content": text})
+            self._keep(real, text)
         except TimeoutError:
             self._say(LATE_WRITE, real)
             self._disk.swap(real, self._stored(real), data)
-        except RpcError as error:
-            raise ToolFailure(REFUSED.format(real, error)) from None
-        except Gone:
-            raise ToolFailure(REFUSED.format(real, "it is gone.")) from None
+        except (RpcError, Gone):
+            raise ToolFailure(REFUSED.format(real)) from None
 
     def _own(self, file: BinaryIO, real: Path) -> BinaryIO | None:
         """What the client has in place of this file; None where the file is the one that counts."""
@@ -119,7 +122,16 @@ class EditorFiles:
             return None
         except (RpcError, Gone, msgspec.MsgspecError):
             return None
-        return text if len(text) <= LARGEST else None
+        if len(text) > LARGEST:
+            return None
+        self._keep(real, text)
+        return text
+
+    def _keep(self, real: Path, text: str) -> None:
+        self._latest[real] = text
+        self._latest.move_to_end(real)
+        if len(self._latest) > KEPT:
+            self._latest.popitem(last=False)
 
     def _holds(self, real: Path) -> bool:
         inside = any(real.is_relative_to(root) for root in self.roots())
@@ -131,12 +143,12 @@ class EditorFiles:
         asking: Awaitable[Any] = self._peer.request(method, params)
 
         async def within() -> Any:
-            return await asyncio.wait_for(asking, self._patience)
+            return await asyncio.wait_for(asking, self.patience)
 
         return asyncio.run_coroutine_threadsafe(within(), self._loop).result()
 
     def _say(self, text: str, real: Path) -> None:
-        self._loop.call_soon_threadsafe(self.tell, real, text.format(self._patience, real.name))
+        self._loop.call_soon_threadsafe(self.tell, real, text.format(self.patience, real.name))
 
 
 def _nobody(real: Path, text: str) -> None:

@@ -133,6 +133,8 @@ class Options:
             await self.set_mode(value)
             return
         if id == MODEL:
+            if value not in {row.id for row in self._models} and not await self._there(value):
+                raise RpcError(BAD_PARAMS, f"There is no model {value[:60]!r} to be used here.")
             done = await self._session.apply(Change(SetModel(value)), FRONT)
         else:
             done = await self._chosen(id, value)
@@ -145,6 +147,10 @@ class Options:
         if picked is None or value not in {choice.id for choice in picked.choices}:
             raise RpcError(BAD_PARAMS, f"There is no {id} {value[:60]!r} here.")
         return await self._session.apply(await picked.choose(value), FRONT)
+
+    async def _there(self, model: str) -> bool:
+        await self.look_at_models()
+        return model == self._model() or model in {row.id for row in self._models}
 
     def _model(self) -> str:
         book = self._session.part(ModelBook)

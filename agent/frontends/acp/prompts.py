@@ -44,7 +44,7 @@ class _Prompt:
         loop = asyncio.get_running_loop()
         self.message = message
         self.id = new_id()
-        self.taken = False
+        self.sent = self.taken = False
         self.ended: asyncio.Future[TurnEnded | None] = loop.create_future()  # None: not sent
         self.answer: asyncio.Future[Json] = loop.create_future()
 
@@ -84,9 +84,12 @@ class Prompts:
         waiting, self._waiting = list(self._waiting), deque()
         for prompt in waiting:
             prompt.settle(CANCELLED)
-        self._session.take_back(lambda taken: None)  # noqa: ARG005  nobody wants it back
+        back = self._session.take_back(lambda taken: None)  # noqa: ARG005  nobody wants it back
         self._session.interrupt()
-        if (now := self._now) is not None:
+        now = self._now
+        if now is not None and (back or not now.sent):
+            now.settle(CANCELLED)  # it has no turn that could end
+        elif now is not None:
             task = asyncio.create_task(self._settled(now), name="a cancelled prompt")
             self._cancelling.add(task)
             task.add_done_callback(self._cancelling.discard)
@@ -94,9 +97,8 @@ class Prompts:
     async def close(self) -> None:
         self.cancel()
         ending = [*self._cancelling, *([self._work] if self._work is not None else [])]
-        for prompt in (self._now,):
-            if prompt is not None:
-                prompt.settle(CANCELLED)
+        if self._now is not None:
+            self._now.settle(CANCELLED)
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
@@ -152,6 +154,7 @@ class Prompts:
         if session.setup_due:
             data = {"authMethods": list(self._auth())}
             raise RpcError(AUTH, "No model is set up. Give a key, or name a model.", data)
+        prompt.sent = True
         session.submit(text, message.attachments, scope=scope, id=prompt.id)
         ended = await prompt.ended
         if ended is None:

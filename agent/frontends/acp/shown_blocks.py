@@ -14,6 +14,7 @@ from gatewright.tools.system.untyped_json import Json
 
 LARGEST = 1024 * 1024  # characters of one side of a diff
 LONGEST = 100_000  # characters of anything else
+NO_OUTPUT = "(no output)"
 PRIORITY = "medium"  # our lists have none, and the protocol wants one
 
 
@@ -41,7 +42,7 @@ def content(block: Block, whole_of: WholeOf = unknown) -> Json:
             note = f"\nin {cwd}" if cwd else ""
             return text_content(f"{fenced(command, 'sh')}{note}")
         case Output():
-            return text_content(fenced(cut(plain(block))))
+            return text_content(fenced(cut(plain(block))) if plain(block).strip() else NO_OUTPUT)
         case Diff():
             return text_content(fenced(cut(plain(block)), "diff"))
         case _:
