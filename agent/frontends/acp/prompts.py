@@ -154,6 +154,8 @@ class Prompts:
         if session.setup_due:
             data = {"authMethods": list(self._auth())}
             raise RpcError(AUTH, "No model is set up. Give a key, or name a model.", data)
+        if prompt.answer.done():
+            return  # cancelled meanwhile: nothing of it is sent any more
         prompt.sent = True
         session.submit(text, message.attachments, scope=scope, id=prompt.id)
         ended = await prompt.ended
