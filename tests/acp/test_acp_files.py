@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.acp.fake_editor import FILES, Editor, Refused, editor
-from tests.fakes.waiting import PATIENCE
 
 READ = 'call: Read {"file_path": "notes.txt"}'
 NOTES = "alpha\nbeta\n"
@@ -69,7 +68,7 @@ async def test_the_model_sees_what_nobody_has_saved(tmp_path: Path) -> None:
         await ed.turn(session, "go")
         assert "unsaved" in given(ed, 1)
         assert buffers.texts[str(ed.project / "notes.txt")] == "alpha\nchanged\n"
-        assert path.read_text() == NOTES  # the editor's to save
+        assert path.read_text(encoding="utf-8") == NOTES  # the editor's to save
         diffs = [
             content
             for each in ed.updates(session)
@@ -112,7 +111,7 @@ async def test_a_change_that_the_editor_refuses_is_a_failed_call(tmp_path: Path)
         )  # nothing of the editor's words is data of ours
         assert "did not take the change" in given(ed)
         assert ed.updates(session, "tool_call_update")[-1]["status"] == "failed"
-    assert path.read_text() == NOTES
+    assert path.read_text(encoding="utf-8") == NOTES
 
 
 @pytest.mark.parametrize("silent", ["read", "write", "both"])
@@ -125,7 +124,7 @@ async def test_an_editor_that_does_not_answer_leaves_it_to_the_disk(
         buffers = Buffers(ed, notes=NOTES)
 
         async def hang() -> Any:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.Event().wait()
 
         for name in ("read", "write") if silent == "both" else (silent,):
             buffers.broken[name] = hang
@@ -133,7 +132,10 @@ async def test_an_editor_that_does_not_answer_leaves_it_to_the_disk(
         await ed.turn(session, "go")
         shown = json.dumps(ed.updates(session, "tool_call_update"))
         assert "did not answer" in shown
-    assert path.read_text() == ("alpha\nx\n" if silent != "read" else NOTES) or silent == "read"
+    assert (
+        path.read_text(encoding="utf-8") == ("alpha\nx\n" if silent != "read" else NOTES)
+        or silent == "read"
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,4 +189,4 @@ async def test_an_editor_that_only_reads_holds_nothing(tmp_path: Path) -> None:
         buffers = Buffers(ed, notes="other\n")
         await ed.turn(await ed.new(), "go")
         assert not buffers.asked
-    assert path.read_text() == "alpha\nx\n"
+    assert path.read_text(encoding="utf-8") == "alpha\nx\n"
