@@ -1,4 +1,4 @@
-"""The screens as people see them, at two sizes and in three themes."""
+"""The screens as people see them, at two sizes and in three themes, one chosen after the other."""
 
 from __future__ import annotations
 
@@ -15,22 +15,37 @@ from tests.tui.svg import check
 from tests.tui.test_sheets import RULES, doctor
 
 SIZES = {"wide": (120, 44), "narrow": (80, 24)}
+THEMES = ("dark", "light", "ansi")
+
+
+async def check_all(s: Stage, what: str, size: str) -> None:
+    """A theme that is chosen later looks as one that a screen begins with."""
+    for theme in THEMES:
+        s.app.themed.use(theme, keep=False)
+        await s.settled()
+        check(f"{what}-{theme}-{size}", s.app.export_screenshot())
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
 @pytest.mark.parametrize("scene", SCENES)
-async def test_scene(scene: str, theme: str, size: str) -> None:
-    async with stage(size=SIZES[size], theme=theme) as s:
+async def test_scene(scene: str, size: str) -> None:
+    async with stage(size=SIZES[size]) as s:
         SCENES[scene](s.session)
         await s.settled()
-        check(f"{scene}-{theme}-{size}", s.app.export_screenshot())
+        await check_all(s, scene, size)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+async def test_a_theme_that_a_screen_begins_with(theme: str) -> None:
+    async with stage(size=SIZES["narrow"], theme=theme) as s:
+        SCENES["tools"](s.session)
+        await s.settled()
+        check(f"tools-{theme}-narrow", s.app.export_screenshot())
 
 
 PANELS: dict[str, tuple[str, ...]] = {
     "menu": ("slash", "m"),
     "modes": (*"/mode", "space", "enter"),
-    "themes": (*"/theme", "space", "enter"),
     "history": (*"one", "enter", *"two", "enter", "ctrl+r"),
     "reader": ("ctrl+t", "slash", *"lease", "enter"),
     "help": (*"/help", "space", "enter"),
@@ -39,15 +54,25 @@ PANELS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
 @pytest.mark.parametrize("panel", PANELS)
-async def test_panel(panel: str, theme: str, size: str) -> None:
-    async with stage(size=SIZES[size], theme=theme) as s:
+async def test_panel(panel: str, size: str) -> None:
+    async with stage(size=SIZES[size]) as s:
         SCENES["prose"](s.session)
         await s.settled()
         await s.press(*PANELS[panel])
         await s.settled()
-        check(f"panel-{panel}-{theme}-{size}", s.app.export_screenshot())
+        await check_all(s, f"panel-{panel}", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", THEMES)
+async def test_the_list_of_themes_says_which_is_in_force(theme: str, size: str) -> None:
+    async with stage(size=SIZES[size], theme=theme) as s:
+        SCENES["prose"](s.session)
+        await s.settled()
+        await s.press(*"/theme", "space", "enter")
+        await s.settled()
+        check(f"panel-themes-{theme}-{size}", s.app.export_screenshot())
 
 
 SHEETS: dict[str, tuple[str, ...]] = {
@@ -61,14 +86,13 @@ SHEETS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
 @pytest.mark.parametrize("sheet", SHEETS)
-async def test_sheet(sheet: str, theme: str, size: str, tmp_path: Path) -> None:
-    async with stage(with_books(tmp_path), size=SIZES[size], theme=theme) as s:
+async def test_sheet(sheet: str, size: str, tmp_path: Path) -> None:
+    async with stage(with_books(tmp_path), size=SIZES[size]) as s:
         SCENES["prose"](s.session)
         await s.settled()
         await press_all(s, SHEETS[sheet])
-        check(f"sheet-{sheet}-{theme}-{size}", s.app.export_screenshot())
+        await check_all(s, f"sheet-{sheet}", size)
 
 
 @pytest.mark.parametrize("sheet", SHEETS)

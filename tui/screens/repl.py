@@ -169,12 +169,13 @@ class Repl(Patient, inherit_bindings=False):
         self.asking.fit()
 
     def repaint(self) -> None:
-        """The theme changed."""
+        """The theme changed, maybe while another screen lies over this one."""
         self.set_class(self._look.palette.flat, "flat")
-        for transcript in self.query(Transcript):
-            transcript.repaint()
-        for rows in self.query(Rows):
-            rows.repaint()
+        for screen in {self, *(self.app.screen_stack if self.is_attached else ())}:
+            for transcript in screen.query(Transcript):
+                transcript.repaint()
+            for rows in screen.query(Rows):
+                rows.repaint()
 
     def join(self, known: Commands) -> None:
         """The session is there: its commands, and ours among them."""
