@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Static
@@ -171,8 +171,8 @@ class Repl(Patient, inherit_bindings=False):
     def repaint(self) -> None:
         """The theme changed, maybe while another screen lies over this one."""
         self.set_class(self._look.palette.flat, "flat")
-        app: App[object] = self.app
-        for screen in {self, *(app.screen_stack if self.is_attached else ())}:
+        stack = self.app.screen_stack if self.is_attached else ()  # pyright: ignore[reportUnknownMemberType]
+        for screen in {self, *stack}:
             for transcript in screen.query(Transcript):
                 transcript.repaint()
             for rows in screen.query(Rows):
