@@ -13,6 +13,7 @@ from gatewright.agent.extensions.autonomy.autonomy_session import AutonomySessio
 from gatewright.agent.record.events import Asked, Decided, JobChanged, Noticed, UserMessage
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer
+from gatewright.tools.system.locks import held
 from tests.fakes.waiting import eventually
 from tests.permissions.composed import ID, WITHIN, Desk, desk
 
@@ -210,6 +211,9 @@ async def test_a_loop_ends_when_the_model_does_not_sleep(tmp_path: Path) -> None
         await made.ended()
         (job,) = of(made).schedule.own.values()
         assert job.wakes
+        coming = of(made).schedule.next(job)
+        assert coming is not None
+        assert 40 < coming - job.last_slot < 80
         assert job.at > job.last_slot
         assert "has ended" in said(await made.session.run_command("/loop stop"))
         assert of(made).schedule.own == {}
@@ -246,3 +250,21 @@ async def test_loop_alone_reads_the_file_of_a_trusted_project(tmp_path: Path, tr
         told = said(await made.session.run_command("/loop"))
         assert ("begins now" in told) is trust
         assert not made.seen.of(Asked)
+
+
+async def test_one_session_at_a_time_works_by_itself(tmp_path: Path) -> None:
+    async with desk(tmp_path, ["say: done", "say: again"]) as made:
+        id = await add(made, "0 0 1 1 * look")
+        store = of(made).store
+        assert store is not None
+        store.path.parent.mkdir(parents=True, exist_ok=True)
+        with held(store.writer):
+            await made.session.run_command(f"/schedule run {id}")
+            await eventually(
+                lambda: any("Another session" in each.text for each in made.seen.of(Noticed))
+            )
+            assert not made.session.busy
+        await made.ended()
+        await made.session.idle()
+        with held(store.writer, wait=False) as free:
+            assert free, "it is let go at the end of the turn"

@@ -7,18 +7,16 @@ is handed on, and every run that is begun here is ended here.
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.autonomy.schedules.framing import framed
+from gatewright.agent.autonomy.schedules.holding import Holding
 from gatewright.agent.autonomy.schedules.own_runs import LEFT, OwnRuns, how, well
 from gatewright.agent.autonomy.schedules.runs import RunRecord, State
 from gatewright.agent.autonomy.schedules.store import (
@@ -38,8 +36,6 @@ from gatewright.agent.autonomy.schedules.timing import (
 )
 from gatewright.agent.record.events import AnyEvent, JobChanged, TurnEnded, UserMessage
 from gatewright.agent.record.events_of_schedules import ScheduledJob
-from gatewright.tools.system import private
-from gatewright.tools.system.locks import waited
 
 
 class Waking(Protocol):
@@ -68,10 +64,9 @@ class Schedule:
         self._since = ports.time()
         self.own: dict[str, ScheduledJob] = {}
         self.runs = OwnRuns(ports.session, ports.store)
-        self.runner = False
+        store = ports.store
+        self._holding = Holding(store.runner, alarm.poke) if store is not None else None
         self._forced: set[str] = set()  # that the person wants to run now
-        self._lock = -1
-        self._waiting: threading.Thread | None = None
         self._closed = self._settled = False
         self._task: asyncio.Task[None] | None = None
 
@@ -149,6 +144,11 @@ class Schedule:
         self._alarm.poke()
         return True
 
+    @property
+    def runner(self) -> bool:
+        """Whether this session runs the project's durable jobs."""
+        return self._holding is not None and self._holding.held
+
     def stored_runs(self) -> Mapping[str, RunRecord]:
         return self._ports.store.runs.now() if self._ports.store is not None else {}
 
@@ -185,9 +185,8 @@ class Schedule:
             self._end(record.run, "failed" if record.state == "running" else "cancelled", LEFT)
         with suppress(ScheduleError):
             await self._write_down()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._holding is not None:
+            self._holding.close()
 
     # the task
 
@@ -228,35 +227,12 @@ class Schedule:
         store = self._ports.store
         if store is None or not (jobs := await asyncio.to_thread(store.jobs)):
             return ()
-        if not self.runner and self._waiting is None:
-            await asyncio.to_thread(private.folder, store.path.parent)
-            if (lock := waited(store.runner, wait=False)) >= 0:
-                self._took(lock)
-            else:
-                waits = (store.runner, asyncio.get_running_loop())
-                self._waiting = threading.Thread(target=self._wait_for, args=waits, daemon=True)
-                self._waiting.start()
-        if not self.runner:
+        if self._holding is None or not self._holding.take():
             return ()
         if not self._settled:
             self._settled = True
             await asyncio.to_thread(store.settle, self._ports.time())
         return list(jobs.values())
-
-    def _wait_for(self, lock: Path, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own: until whoever runs the jobs now is gone."""
-        held = waited(lock)
-        try:
-            loop.call_soon_threadsafe(self._took, held)
-        except RuntimeError:  # this session went first
-            os.close(held)
-
-    def _took(self, lock: int) -> None:
-        if self._closed:
-            os.close(lock)
-            return
-        self._lock, self.runner = lock, True
-        self._alarm.poke()
 
     def _is_over(self, job: ScheduledJob, found: Due) -> bool:
         """Nothing comes any more; a moment that was missed is told."""

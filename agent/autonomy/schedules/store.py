@@ -42,7 +42,7 @@ class Store:
     def __init__(self, path: Path, root: Path) -> None:
         self.path, self._root = path, str(root)
         self.runner = path.with_suffix(".runner")
-        self.writer = path.with_suffix(".writer")
+        self.writer = path.with_suffix(".writer")  # held by the one session that works by itself
         self._lock = path.with_suffix(".lock")
         self.runs = Runs(path.with_suffix(".runs.jsonl"))
 

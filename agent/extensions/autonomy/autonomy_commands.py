@@ -128,7 +128,7 @@ def _loop(args: str, host: Host, session: AutonomySession) -> Outcome:
     job = job_of(prompt=prompt, env=host.env, now=now, every=every or "30s")
     job = replace(job, name=f"loop: {' '.join(prompt.split())}"[:60], tz=zone)
     if not every:
-        job = replace(job, every=0.0, at=now, once=True, wakes=True)
+        job = replace(job, every=0.0, at=now, wakes=True)
     made = schedule.add(job)
     if every:
         schedule.now(made.id)

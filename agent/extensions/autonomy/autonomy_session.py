@@ -9,6 +9,7 @@ from collections import deque
 import msgspec
 
 from gatewright.agent.autonomy.schedules.alarm import Alarm
+from gatewright.agent.autonomy.schedules.holding import Holding
 from gatewright.agent.autonomy.schedules.schedule import Schedule, SchedulePorts
 from gatewright.agent.autonomy.schedules.store import Store, store_of
 from gatewright.agent.autonomy.schedules.timing import LEAST_EVERY, Terms, local_zone, shown
@@ -71,6 +72,8 @@ class AutonomySession:
         self._moving: asyncio.Task[None] | None = None
         self._waiting: deque[Input] = deque()
         self._under_way = False
+        # One session at a time works by itself in a work tree.
+        self._writer = Holding(self.store.writer, self._next) if self.store is not None else None
         self._folds = (of_main(self.schedule.saw), of_main(self._turns))
 
     def restore(self) -> None:
@@ -96,6 +99,8 @@ class AutonomySession:
                 task.cancel()
         self.unattended.close()
         await self.schedule.close()
+        if self._writer is not None:
+            self._writer.close()
         self.alarm.close()
 
     # sleeping
@@ -145,6 +150,9 @@ class AutonomySession:
     def watched(self, agent: str, description: str, file: str, text: str) -> None:
         """A notice of a watch: it wakes an idle session where something may begin by itself."""
         frame = MONITORED.format(file=file, about=description.replace('"', "'"), text=text)
+        first, _, rest = text.partition("\n")
+        more = f" (+{rest.count(chr(10)) + 1} lines)" if rest else ""
+        self._host.publish(Noticed(text=f"{description}: {first[:200]}{more}", tone="dim"))
         wakes = self._host.session.busy or not self.unattended.may()
         self._host.session.tell(frame, agent=agent, wakes=wakes, source="watch")
 
@@ -187,12 +195,19 @@ class AutonomySession:
         main = self._host.session.agent(MAIN)
         if main is None or self._under_way or main.runner.busy or not self._waiting:
             return
+        if self._writer is not None and not self._writer.take():
+            self._host.warn(
+                "Another session works here by itself: this one waits for it."
+            )
+            return
         self._under_way = True
         main.runner.put(self._waiting.popleft())
 
     def _turns(self, event: object) -> None:
         if isinstance(event, TurnEnded):
             self._under_way = False
+            if self._writer is not None:
+                self._writer.let_go()
             if self._waiting:  # the turn is still being put away
                 self._moving = asyncio.create_task(self._when_idle(), name="next run")
 
