@@ -2,7 +2,7 @@
 
 Runs as `python -m tests.permissions.sandbox.house TABLE PLACE WAY`, also as another user, and
 prints one JSON line for each case: what is wrong with it, or nothing. In the way `waiting` every
-command is told to a shell that was confined before.
+command is told to a shell that was confined before, `in turn` every second one.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ PROTECTED = (
 class House:
     """Build it, let a command in, look what it did."""
 
-    def __init__(self, place: Path, *, waiting: bool = False) -> None:
-        self.place, self.waiting = place, waiting
+    def __init__(self, place: Path) -> None:
+        self.place, self.waiting = place, False
         self.project, self.out, self.home = place / "proj", place / "out", place / "home"
         self.temp, self.own = place / "tmp", place / "state"
         self.kept = self.home / ".gatewright"
@@ -296,9 +296,10 @@ def _left(house: House, case: Mapping[str, Any]) -> list[str]:
 
 def main(table: str, place: str, way: str, wanted: Callable[[str], bool] = lambda _: True) -> None:
     cases = tomllib.loads(Path(table).read_text(encoding="utf-8"))["case"]
-    house = House(Path(place), waiting=way == "waiting")
+    house = House(Path(place))
     try:
-        for case in cases:
+        for number, case in enumerate(cases):
+            house.waiting = way == "waiting" or (way == "in turn" and number % 2 == 1)
             if not wanted(case["name"]) or not shutil.which(case.get("needs", "sh")):
                 continue
             started = time.monotonic()
