@@ -96,7 +96,7 @@ async def test_a_first_look_over_a_bad_line_allows_nothing(fault: str) -> None:
     assert ruling.verdict is None
     assert ruling.failure
     assert len(ruling.failure) < 1_000
-    assert seconds < 5 * LIMIT, "a look ends in its time, tries and all"
+    assert seconds < 15 * LIMIT, "a look ends in its time, tries and all"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

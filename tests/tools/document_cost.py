@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import resource
 import sys
-import time
 from pathlib import Path
 
 from tests.fakes.toolbox import Toolbox, text
@@ -20,11 +20,16 @@ def peak(who: int) -> int:
     return resource.getrusage(who).ru_maxrss // 1024
 
 
+def spent() -> float:
+    """Seconds of the processor, of ourselves and of children: a busy machine adds nothing."""
+    return sum(os.times()[:4])
+
+
 async def main(path: Path) -> None:
-    before, began = peak(resource.RUSAGE_SELF), time.monotonic()
+    before, began = peak(resource.RUSAGE_SELF), spent()
     result = await Toolbox(path.parent).call("Read", file_path=path.name)
     cost = {
-        "seconds": time.monotonic() - began,
+        "seconds": spent() - began,
         "own": peak(resource.RUSAGE_SELF) - before,
         "child": peak(resource.RUSAGE_CHILDREN),
         "fine": result.ok or "cannot be shown" in text(result),
