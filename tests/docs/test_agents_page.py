@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,20 +17,6 @@ PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="ut
 DEFINITIONS = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 OBJECTS = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 START, AS_AGENT = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def shell(program: Program, text: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", "-eu", "-c", text],
-        cwd=program.project,
-        env=program.env(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=50,
-        check=False,
-    )
 
 
 def name_of(text: str) -> str:
@@ -49,7 +34,7 @@ def define(program: Program) -> None:
 
 @pytest.mark.e2e
 def test_one_minute(program: Program) -> None:
-    done = shell(program, START)
+    done = program.shell(START)
     assert done.returncode == 0, done.stderr
     assert "test-runner  project" in done.stdout
     assert "Usable: 5 " in done.stdout
@@ -71,7 +56,7 @@ def test_definitions_can_be_used_as_they_are(program: Program) -> None:
 @pytest.mark.e2e
 def test_a_session_that_is_an_agent(program: Program) -> None:
     define(program)
-    done = shell(program, AS_AGENT)
+    done = program.shell(AS_AGENT)
     assert (done.returncode, done.stderr) == (0, "")
 
 

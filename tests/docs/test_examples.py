@@ -41,17 +41,7 @@ def repository(program: Program) -> Program:
 
 @pytest.mark.parametrize("code", examples("headless.md", "sh"), ids=lambda code: code[:40])
 def test_headless(repository: Program, code: str) -> None:
-    done = subprocess.run(
-        ["sh", "-eu", "-c", code],
-        cwd=repository.project,
-        env=repository.env(GATEWRIGHT_MODEL="demo"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=50,
-        check=False,
-    )
+    done = repository.shell(code, GATEWRIGHT_MODEL="demo")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 

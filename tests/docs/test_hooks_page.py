@@ -28,16 +28,7 @@ def repository(program: Program) -> Program:
 
 
 def test_from_nothing_to_a_working_hook(repository: Program) -> None:
-    done = subprocess.run(
-        ["sh", "-eu", "-c", SHELL],
-        cwd=repository.project,
-        env=repository.env(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=50,
-        check=False,
-    )
+    done = repository.shell(SHELL)
     assert done.returncode == 0, done.stderr
     assert "Effect: Refused." in done.stdout
     assert "Pushing is left to me." in done.stdout

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_agents_page import shell
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
 from tests.fakes.model_server import ServerThread
@@ -40,7 +39,7 @@ def tree(root: Path) -> Path:
 
 
 def test_one_minute(program: Program) -> None:
-    done = shell(program, START)
+    done = program.shell(START)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "release-tools" in done.stdout.splitlines()[-1]
 
@@ -67,6 +66,6 @@ def test_the_tree_is_a_plugin_and_its_parts_have_the_names_of_the_page(program: 
 def test_a_marketplace_from_adding_to_uninstalling(program: Program) -> None:
     write(program.project / "our-tools/.claude-plugin/marketplace.json", LIST)
     tree(program.project / "our-tools/release-tools")
-    done = shell(program, MARKET)
+    done = program.shell(MARKET)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "is removed" in done.stdout

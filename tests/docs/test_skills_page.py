@@ -12,7 +12,6 @@ import pytest
 from gatewright.agent.context.prompt.output_style import BUILT_IN as STYLES
 from gatewright.skills.fields import FIELDS
 from gatewright.skills.places import BUILT_IN
-from tests.docs.test_agents_page import shell
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
 from tests.fakes.model_server import ServerThread
@@ -45,7 +44,7 @@ def told(program: Program, prompt: str, *flags: str) -> dict[str, Any]:
 
 @pytest.mark.e2e
 def test_one_minute(program: Program) -> None:
-    done = shell(program, START)
+    done = program.shell(START)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "release-notes" in done.stdout
     assert (program.project / ".gatewright/skills/release-notes/SKILL.md").exists()
@@ -58,7 +57,7 @@ def test_the_skill_can_be_used_as_it_is(program: Program) -> None:
     folder = program.home / ".claude/skills/fix-issue"
     found = program.run("skills", "validate", "--strict", str(folder))
     assert found.returncode == 0, found.stdout
-    shell(program, "git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m Old")
+    program.shell("git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m Old")
     body = told(program, "/fix-issue 42")
     said = json.dumps(body["messages"])
     assert "Repair issue 42." in said and " Old" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,17 +47,7 @@ def test_commands_run(program: Program) -> None:
     folder.mkdir(parents=True)
     for path in EXAMPLES:
         (folder / path.name).write_bytes(path.read_bytes())
-    done = subprocess.run(
-        ["sh", "-eu", "-c", COMMANDS],
-        cwd=program.project,
-        env=program.env(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=50,
-        check=False,
-    )
+    done = program.shell(COMMANDS)
     assert done.returncode == 0, done.stderr
     assert "deep-research  builtin" in done.stdout
     assert "Right: 5 of 5 (" in done.stdout

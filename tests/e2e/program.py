@@ -80,6 +80,20 @@ class Program:
             check=False,
         )
 
+    def shell(self, lines: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Lines of an example as somebody pastes them; the first that fails ends them."""
+        return subprocess.run(
+            ["sh", "-eu", "-c", lines],
+            cwd=self.project,
+            env=self.env(**env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            check=False,
+        )
+
     def start(self, *arguments: str, env: Mapping[str, str] = NO_ENV) -> subprocess.Popen[str]:
         """Start it, always as a new process, and go on; standard input is empty."""
         return subprocess.Popen(

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gatewright.agent.extensions.workflows.run_extension import WorkflowRuns
-from gatewright.agent.record.events import AgentFinished, WorkflowEnded, WorkflowProgressed
+from gatewright.agent.record.events import (
+    AgentFinished,
+    UserMessage,
+    WorkflowEnded,
+    WorkflowProgressed,
+)
 from tests.fakes.scripted_provider import read_script
 from tests.fakes.waiting import eventually
 from tests.permissions.composed import Desk, desk
-from tests.workflows.test_session import OK, agreed, launch, notices
+from tests.workflows.test_session import OK, agreed, launch, notice_in, notices
 
 META = "export const meta = {name: 'ends', description: 'How it ends.'};\n"
 STORM = 12
@@ -112,6 +119,55 @@ return found.filter(each => each === 'ok').length;
         assert not opened.seen.of(AgentFinished), "no line for an agent"
         states = {c.state for e in opened.seen.of(WorkflowProgressed) for c in e.calls}
         assert "waiting" in states
+
+
+# What a run comes to an end by, and what its agents are answered; all of it within so many seconds.
+SOON = 2.0
+ENDS = {
+    "deadlock": ("await new Promise(() => {});", {}),
+    "dead": ("return await agent('do it');", {"do it": "wait: never\nsay: x"}),
+    "budget": ("for (;;) await agent('do it');", {"do it": "\n---\n".join(["say: ok"] * 9)}),
+    "storm": (
+        f"return await parallel([...Array({STORM}).keys()], n => agent(`do it ${{n}}.`));",
+        {
+            f"do it {n}.": "status: 429 retry_after=0.05 body={}\n---\nsay: ok"
+            for n in range(STORM)
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ENDS)
+async def test_the_notice_of_an_end_is_there_in_two_seconds(tmp_path: Path, how: str) -> None:
+    """By the clock, once in four tries: a limit that is waited for would be there each time."""
+    took: list[float] = []
+    while len(took) < 4 and min(took, default=SOON + 1) > SOON:
+        took.append(await took_until_told(tmp_path / str(len(took)), how))
+    assert took[-1] <= SOON, took
+
+
+async def took_until_told(folder: Path, how: str) -> float:
+    """Seconds from the launch, or from what happened later, to the one notice."""
+    body, given = ENDS[how]
+    more: dict[str, Any] = {"budget": {"tokens": 40}} if how == "budget" else {}
+    folder.mkdir()
+    async with desk(folder, [launch(f"{META}{body}\n", **more), *OK]) as opened:
+        for words, script in given.items():
+            opened.server.tasks[words] = list(read_script(script))
+        opened.session.submit("go")
+        await agreed(opened)
+        began = time.time()
+        if how == "dead":
+            await opened.server.reached("never")
+            began = time.time()
+            os.kill(worker(), signal.SIGKILL)
+        await ended(opened)
+        (told,) = (
+            each.timestamp
+            for each in opened.seen.envelopes
+            if isinstance(each.event, UserMessage) and notice_in(each.event)
+        )
+    return told - began
 
 
 async def test_stop_by_the_model_and_output_of_a_task(tmp_path: Path) -> None:

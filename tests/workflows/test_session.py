@@ -57,9 +57,14 @@ def answers(opened: Desk, *given: str) -> None:
 
 
 def notices(opened: Desk) -> list[str]:
-    hidden = [event for event in opened.seen.of(UserMessage) if event.hidden]
-    texts = [part.text for e in hidden for part in e.content if isinstance(part, TextContent)]
-    return [text for text in texts if text.startswith("Workflow ")]
+    return [text for each in opened.seen.of(UserMessage) if (text := notice_in(each))]
+
+
+def notice_in(event: UserMessage) -> str:
+    """The notice of an end that it is; or empty."""
+    texts = [part.text for part in event.content if isinstance(part, TextContent)]
+    told = (text for text in texts if event.hidden and text.startswith("Workflow "))
+    return next(told, "")
 
 
 async def agreed(opened: Desk, choice: str = "once") -> Asked:
