@@ -12,8 +12,7 @@ from tests.tui.agent_scenes import AGENT_SCENES, REPORT, path, said
 from tests.tui.scenes import tool
 from tests.tui.stage import Stage, stage
 from tests.tui.svg import check
-
-SIZES = {"wide": (120, 44), "narrow": (80, 24)}
+from tests.tui.test_snapshots import SIZES, check_all
 
 
 async def entered(s: Stage) -> None:
@@ -56,13 +55,12 @@ STEPS = {step.__name__: step for step in (entered, view, opened)}
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
 @pytest.mark.parametrize("step", STEPS)
-async def test_agents(step: str, theme: str, size: str) -> None:
-    async with stage(size=SIZES[size], theme=theme) as s:
+async def test_agents(step: str, size: str) -> None:
+    async with stage(size=SIZES[size]) as s:
         await STEPS[step](s)
         await s.settled()
-        check(f"agents-{step}-{theme}-{size}", s.app.export_screenshot())
+        await check_all(s, f"agents-{step}", size)
 
 
 @pytest.mark.parametrize("scene", [*AGENT_SCENES, *STEPS])
