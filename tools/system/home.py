@@ -125,6 +125,8 @@ PROJECT: Final = (
     Row(".settings.*", "locks, and changes on their way", "program", _R, _RO),
     Row(".gitignore", "keeps the person's own out of git", "person, program", _R, _RO),
     Row("AGENTS.md", "instructions", "person", _R, _RO),
+    Row("HEARTBEAT.md", "tasks that run by the clock", "person", _R, _RO),
+    Row("loop.md", "what /loop alone does", "person", _R, _RO),
     Row("agents/**", "types of agents", "person, program: /agents", _R, _RO),
     Row("agent-memory/**", "what types of agents remember", "model: such an agent", _R, _RO),
     Row("skills/**", "skills", "person, program: agent skills new", _R, _RO),

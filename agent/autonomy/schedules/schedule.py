@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.autonomy.schedules.framing import framed
+from gatewright.agent.autonomy.schedules.heartbeat import LEAD
 from gatewright.agent.autonomy.schedules.holding import Holding
 from gatewright.agent.autonomy.schedules.own_runs import LEFT, OwnRuns, how, well
 from gatewright.agent.autonomy.schedules.runs import RunRecord, State
@@ -38,6 +39,10 @@ from gatewright.agent.record.events import AnyEvent, JobChanged, TurnEnded, User
 from gatewright.agent.record.events_of_schedules import ScheduledJob
 
 
+async def nothing() -> None:
+    """There is nothing to look at first."""
+
+
 class Waking(Protocol):
     def poke(self) -> None: ...
     async def wait(self, when: float | None) -> None: ...
@@ -53,6 +58,7 @@ class SchedulePorts(msgspec.Struct, frozen=True, kw_only=True):
     deliver: Callable[[str, ScheduledJob, str], Awaitable[str]]  # a run's text; or why not
     tell: Callable[[str], object]
     store: Store | None = None  # without one there are no durable jobs
+    look: Callable[[], Awaitable[object]] = nothing  # before it is seen what is due
     expires: Callable[[], float] = lambda: 7 * 86_400.0
 
 
@@ -66,6 +72,7 @@ class Schedule:
         self.runs = OwnRuns(ports.session, ports.store)
         store = ports.store
         self._holding = Holding(store.runner, alarm.poke) if store is not None else None
+        self._together: dict[str, list[str]] = {}  # by a run: those that its prompt is for, too
         self._forced: set[str] = set()  # that the person wants to run now
         self._closed = self._settled = False
         self._task: asyncio.Task[None] | None = None
@@ -168,7 +175,8 @@ class Schedule:
         """Of the main agent: a run is taken up, and ends with the turn."""
         match event:
             case UserMessage(input_id=id) if id in self.runs.open:
-                self.runs.is_taken_up(id, self._ports.time())
+                for run in (id, *self._together.pop(id, ())):
+                    self.runs.is_taken_up(run, self._ports.time())
             case TurnEnded(stop=stop, message=message, cost=cost):
                 for id in self.runs.running():
                     self._end(id, *how(stop, message), cost=cost)
@@ -202,8 +210,10 @@ class Schedule:
     async def _look(self) -> float | None:
         """Begin what is due; when to look again."""
         await self._write_down()
+        await self._ports.look()
         self._since = min(self._since, self._ports.time())
         coming: list[float] = []
+        beats: list[tuple[RunRecord, ScheduledJob, str]] = []  # one prompt for all of them
         for id in [id for id in self._forced if id in (jobs := self.jobs())]:
             now = max(self._ports.time(), jobs[id].last_slot + 1)
             await self._due(jobs[id], Due(now), forced=True)
@@ -214,11 +224,13 @@ class Schedule:
             now = self._ports.time()
             found = due(job, now, self._terms())
             if found.slot:
-                await self._due(job, found)
+                await self._due(job, found, beats=beats if job.id.startswith(LEAD) else None)
             elif found.next is None and self._is_over(job, found):
                 await self._finish(job)
             if found.next is not None:
                 coming.append(found.next)
+        if beats:
+            await self._give_together(beats)
         await self._write_down()
         return min(coming, default=None)
 
@@ -241,8 +253,15 @@ class Schedule:
         waits = job.paused or self.runs.busy(job.id)
         return not waits and (bool(found.missed) or 0 < job.expires < self._ports.time())
 
-    async def _due(self, job: ScheduledJob, found: Due, *, forced: bool = False) -> None:
-        """Claim the slot; then its run begins, or it is said why not."""
+    async def _due(
+        self,
+        job: ScheduledJob,
+        found: Due,
+        *,
+        forced: bool = False,
+        beats: list[tuple[RunRecord, ScheduledJob, str]] | None = None,
+    ) -> None:
+        """Claim the slot; then its run begins, alone or with `beats`, or it is said why not."""
         why = "the run before it still goes on" if self.runs.busy(job.id) else self._ports.may()
         over = not forced and last_run(job, found.slot)
         record = self.runs.begun(job, found, why, self._ports.time())
@@ -252,10 +271,20 @@ class Schedule:
         self.runs.take(record, durable=job.durable)
         if not why:
             text = framed(claimed, found.slot, late=found.late, last=over)
-            if problem := await self._ports.deliver(record.run, claimed, text):
+            if beats is not None:
+                beats.append((record, claimed, text))
+            elif problem := await self._ports.deliver(record.run, claimed, text):
                 self._end(record.run, "failed", problem)
         if over and not (job.wakes and not why):
             await self._finish(claimed)
+
+    async def _give_together(self, beats: Sequence[tuple[RunRecord, ScheduledJob, str]]) -> None:
+        (first, job, _), *rest = beats
+        self._together[first.run] = [record.run for record, _, _ in rest]
+        text = "\n\n".join(text for _, _, text in beats)
+        if problem := await self._ports.deliver(first.run, job, text):
+            for record, _, _ in beats:
+                self._end(record.run, "failed", problem)
 
     async def _claimed(
         self, job: ScheduledJob, slot: float, record: RunRecord

@@ -5,13 +5,14 @@ A claim is on disk before anybody acts on it: whoever comes second is told that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.agent.autonomy.schedules.heartbeat import followed
 from gatewright.agent.autonomy.schedules.runs import RunRecord, Runs
 from gatewright.agent.autonomy.schedules.timing import ScheduleError
 from gatewright.agent.record.events_of_schedules import ScheduledJob
@@ -84,6 +85,11 @@ class Store:
             self._write(book)
             self.runs.add(run)
             return taken
+
+    def follow(self, beats: Sequence[ScheduledJob]) -> None:
+        """Have the jobs of the project's heartbeat be these; nothing is written if they are."""
+        with self._changing() as book:
+            book.jobs = followed(book.jobs, beats)
 
     def record(self, run: RunRecord) -> bool:
         with self.locked():

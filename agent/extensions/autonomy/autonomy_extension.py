@@ -16,6 +16,7 @@ from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions import modes
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Tool, ToolSpec
+from gatewright.tools.system.project import FOLDER
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.autonomy.autonomy_session import AutonomySession
@@ -120,6 +121,8 @@ def something_stored(host: Host) -> bool:
     if start.forked_from:  # they stay with the session that they were made in
         return False
     if any(isinstance(each.event, JobChanged) for each in start.stored):
+        return True
+    if around.trusted and (around.where.root / FOLDER / "HEARTBEAT.md").exists():
         return True
     name = project_folder(Path(), around.where.root).name
     return (around.places.state / "schedules" / f"{name}.json").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import subprocess
@@ -14,6 +15,7 @@ import typer
 from msgspec.structs import replace
 
 from gatewright.agent.autonomy.schedules.framing import when_of
+from gatewright.agent.autonomy.schedules.heartbeat import FILE, MOST_BYTES, beats_of
 from gatewright.agent.autonomy.schedules.installing import Installation, installation, with_line
 from gatewright.agent.autonomy.schedules.store import Store, store_of
 from gatewright.agent.autonomy.schedules.system_runs import in_process, run_due
@@ -30,6 +32,8 @@ from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
 from gatewright.permissions.modes import flag_mode
 from gatewright.tools.system.programs import find
+from gatewright.tools.system.project import FOLDER
+from gatewright.tools.system.regular import read_regular
 
 group = typer.Typer(help="Prompts that run by the clock, kept for this project.")
 Id = Annotated[str, typer.Argument(help="The id of a job, as agent schedule list shows it.")]
@@ -117,6 +121,7 @@ def run() -> None:
     place = here()
     limits = place.loaded.settings.autonomy
     start = in_process(place.places.root, os.environ, limits, _ourselves())
+    _heartbeat(place)
     done = run_due(_store(place), limits, _terms(place), now=time.time, start=start)
     if isinstance(done, str):
         tell(done, err=True)
@@ -142,6 +147,19 @@ def install(
         raise typer.Exit(1)
     _put(made, there=not remove)
     tell("Removed." if remove else "Installed: due jobs run once a minute.")
+
+
+def _heartbeat(place: Here) -> None:
+    """The tasks of a trusted project's file, as they are now."""
+    store, text = _store(place), b""
+    if place.trusted:
+        with contextlib.suppress(OSError):
+            text = read_regular(place.places.root / FOLDER / FILE, MOST_BYTES)
+    beats = beats_of(text.decode("utf-8", "replace"), os.environ, time.time())
+    for problem in beats.problems:
+        tell(problem, err=True)
+    if beats.jobs or store.jobs():
+        store.follow(beats.jobs)
 
 
 def _ourselves() -> tuple[str, ...]:
