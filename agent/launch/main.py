@@ -26,6 +26,9 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments in VERSION_FLAGS:
         return show_version()
+    from gatewright.agent.launch.own_modules import install  # noqa: PLC0415  lazy: 0.3 ms
+
+    install(__file__)
     return launch(arguments, begin_early(arguments))
 
 

@@ -6,7 +6,7 @@ A project, trusted or not, makes limits and guards only stricter than the person
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, cast, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -22,6 +22,7 @@ Layer: TypeAlias = tuple[Source, Values]
 Given: TypeAlias = Sequence[tuple[Source, Any]]
 Provenance: TypeAlias = dict[str, tuple[Source, ...]]
 Path: TypeAlias = tuple[str, ...]
+Part = TypeVar("Part", bound=msgspec.Struct)
 
 
 class Ignored(msgspec.Struct, frozen=True):
@@ -39,12 +40,28 @@ class Merged(msgspec.Struct, frozen=True):
     provenance: Provenance
     ignored: tuple[Ignored, ...]
 
+    def settings(self) -> Settings:
+        return built(self.values, Settings)
+
 
 def merge(layers: Sequence[Layer]) -> Merged:
     """Layers come strongest first."""
     join = _Join()
     values = join.section(layers, Settings, ())
     return Merged(values, join.provenance, tuple(join.ignored))
+
+
+def built(values: Values, kind: type[Part]) -> Part:
+    """What was checked, as the schema's own; only what is said is looked at."""
+    said: Values = {}
+    for field in known_fields(kind) if values else ():
+        if (name := field.encode_name) in values:
+            bare = strip(field.type)
+            value = values[name]
+            said[field.name] = (
+                built(value, bare) if is_section(bare) else msgspec.convert(value, field.type)
+            )
+    return kind(**said)
 
 
 def restricting(values: Values, kind: type[msgspec.Struct] = Settings) -> Values:
@@ -78,7 +95,7 @@ class _Join:
 
     def section(self, layers: Sequence[Layer], kind: type[msgspec.Struct], at: Path) -> Values:
         joined: Values = {}
-        for field in known_fields(kind):
+        for field in known_fields(kind) if any(values for _, values in layers) else ():
             name = field.encode_name
             given = [(source, values[name]) for source, values in layers if name in values]
             if not given:

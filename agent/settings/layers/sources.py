@@ -162,7 +162,7 @@ def load(
     merged = merge(checked)
     reading.problems.extend(_ignored(layers, merged))
     return Loaded(
-        settings=msgspec.convert(merged.values, Settings),
+        settings=merged.settings(),
         provenance=merged.provenance,
         problems=tuple(reading.problems),
         rules=_rules(kinds[""], places.root),
