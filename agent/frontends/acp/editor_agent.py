@@ -105,8 +105,8 @@ class EditorAgent:
 
     async def initialize(self, wanted: params.Initialize) -> Json:
         self._client = wanted.client_capabilities or params.Capabilities()
-        await self._ports.loaded()
         self.greeted = True
+        await self._ports.loaded()
         sessions: Json = {
             name: {} for name in ("list", "resume", "fork", "close", "additionalDirectories")
         }

@@ -70,7 +70,8 @@ class Peer:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._next = 0
         self._doing: set[asyncio.Task[None]] = set()
-        self._gone = False
+        self._gone = False  # nobody reads what we say
+        self._silent = False  # nobody answers what we ask
 
     async def run(self, intake: Intake) -> None:
         """Until the client closes its end."""
@@ -87,9 +88,19 @@ class Peer:
             task.cancel()
         await asyncio.gather(*self._doing, return_exceptions=True)
 
+    async def settle(self, seconds: float) -> None:
+        """The client says no more: what it asked before may still be answered, for a while."""
+        self._unanswered()
+        if self._doing:
+            await asyncio.wait(self._doing, timeout=seconds)
+
     def leave(self) -> None:
         """The client is gone: whoever waits for it is told."""
         self._gone = True
+        self._unanswered()
+
+    def _unanswered(self) -> None:
+        self._silent = True
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(Gone())
@@ -102,7 +113,7 @@ class Peer:
 
     async def request(self, method: str, params: Json) -> Any:
         """What the client answers. Raises RpcError where it refuses, Gone where it left."""
-        if self._gone:
+        if self._silent:
             raise Gone
         self._next += 1
         id, future = self._next, asyncio.get_running_loop().create_future()

@@ -22,14 +22,17 @@ from gatewright.agent.record.events import (
     InputRefused,
     ModeChanged,
     ModelChanged,
+    TextDelta,
     ToolStarted,
     TurnEnded,
     UserMessage,
 )
 from gatewright.agent.session.session import Session
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.system.untyped_json import Json
 
+ABORTED = (Stop.ABORTED_STREAMING, Stop.ABORTED_TOOLS)
 LATE = 30.0  # seconds without an answer after which the call says that it waits
 WAITS = "{} · waits for your answer"
 CLOSES = 8.0  # seconds for a session to end
@@ -136,7 +139,11 @@ class OpenSession:
 
     def _saw(self, batch: Sequence[Envelope]) -> None:
         for envelope in batch:
-            self._one(envelope)
+            if isinstance(envelope.event, TextDelta) and envelope.agent == MAIN:
+                self._updates.streamed(envelope.event.text)
+                self._paced.text("agent_message_chunk", envelope.event.text)
+            else:
+                self._one(envelope)
         if self.session.commands.revision != self._listed and self._listed >= 0:
             self._tell_commands()
 
@@ -156,15 +163,18 @@ class OpenSession:
             case ModeChanged() | ModelChanged():
                 self._start(self._options_changed(), "options that changed")
             case TurnEnded() if envelope.agent == MAIN:
-                self._inputs.clear()
-                if event.message and not event.stop.value.startswith("aborted"):
-                    self._paced.add(chunk("agent_message_chunk", f"\n\n{event.message}\n"))
-                self._paced.flush()
-                self.prompts.saw(event)
+                self._ended(event)
             case UserMessage() | InputRefused() if envelope.agent == MAIN:
                 self.prompts.saw(event)
             case _:
                 pass
+
+    def _ended(self, turn: TurnEnded) -> None:
+        self._inputs.clear()
+        if turn.message and turn.stop not in ABORTED:
+            self._paced.add(chunk("agent_message_chunk", f"\n\n{turn.message}\n"))
+        self._paced.flush()
+        self.prompts.saw(turn)
 
     async def _ask(self, asked: Asked, agent: str) -> None:
         ask = asked.ask

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from gatewright.agent.frontends.acp.updates import both_of
+from gatewright.agent.frontends.acp.updates import CHUNKS, alike, chunk
 from gatewright.tools.system.untyped_json import Json
 
 BETWEEN = 0.05  # seconds
-LARGEST = 32_000  # characters that are held back
+MOST = 1000  # pieces that are held back
 
 
 class Paced:
@@ -17,37 +17,40 @@ class Paced:
 
     def __init__(self, send: Callable[[Json], None]) -> None:
         self._send = send
-        self._loop = asyncio.get_running_loop()
-        self._held: Json | None = None
+        self._time, self._at = (loop := asyncio.get_running_loop()).time, loop.call_at
+        self._kind = ""
+        self._held: list[str] = []  # texts of one kind
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
     def add(self, update: Json) -> None:
-        if not str(update.get("sessionUpdate")).endswith("_chunk"):
+        """In its order. What is no plain text of a message is sent as it is."""
+        if update["sessionUpdate"] in CHUNKS and alike(update, update):
+            self.text(update["sessionUpdate"], update["content"]["text"])
+        else:
             self.flush()
             self._send(update)
-            return
-        held = both_of(self._held, update) if self._held is not None else None
-        if held is None:
+
+    def text(self, kind: str, text: str) -> None:
+        if kind != self._kind:
             self.flush()
-            held = update
-        self._held = held
-        now = self._loop.time()
-        if now >= self._next or len(str(held["content"].get("text", ""))) > LARGEST:
+            self._kind = kind
+        self._held.append(text)
+        if (now := self._time()) >= self._next or len(self._held) > MOST:
             self.flush()
             self._next = now + BETWEEN
         elif self._timer is None:
-            self._timer = self._loop.call_at(self._next, self._due)
+            self._timer = self._at(self._next, self._due)
 
     def flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        held, self._held = self._held, None
-        if held is not None:
-            self._send(held)
+        if self._held:
+            held, self._held = self._held, []
+            self._send(chunk(self._kind, "".join(held)))
 
     def _due(self) -> None:
         self._timer = None
-        self._next = self._loop.time() + BETWEEN
+        self._next = self._time() + BETWEEN
         self.flush()

@@ -45,6 +45,7 @@ from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system.untyped_json import Json
 
 BELOW = (ToolStarted, ToolFinished)  # of agents below, beside what is told of them anyway
+CHUNKS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 BETWEEN = 0.25  # seconds from one word of a running call to the next
 DROPPED = "\n\n(The answer broke off and is asked for again.)\n\n"
 LEFT = "Interrupted: nobody knows how this call ended."
@@ -63,7 +64,8 @@ class Updates:
     def __init__(self, texts: Texts, *, replays: bool = False) -> None:
         self._texts = texts
         self.replays = replays
-        self._said = self._thought = ""  # of the message that streams
+        self._said: list[str] = []  # of the message that streams
+        self._thought: list[str] = []
         self._ids: dict[tuple[str, str], str] = {}  # of calls, by agent and the server's own id
         self._used: dict[str, int] = {}
         self._open: dict[str, str] = {}  # titles of calls that run, by our id
@@ -93,6 +95,10 @@ class Updates:
         if not isinstance(event, Decided) and (told := self._known.saw(envelope)):
             yield chunk("agent_message_chunk", f"\n\n> {told}\n\n", notice=True)
 
+    def streamed(self, text: str) -> None:
+        """A piece of an answer: by far the most there is, so who follows may say it itself."""
+        self._said.append(text)
+
     def id_of(self, agent: str, call: str) -> str:
         """How the client knows a call; empty where it was told of none."""
         return self._ids.get((agent, call), "")
@@ -114,17 +120,17 @@ class Updates:
     def _main(self, event: AnyEvent) -> Iterator[Json]:
         match event:
             case TextDelta(text=text):
-                self._said += text
+                self.streamed(text)
                 yield chunk("agent_message_chunk", text)
             case ThinkingDelta(text=text):
-                self._thought += text
+                self._thought.append(text)
                 yield chunk("agent_thought_chunk", text)
             case AssistantMessage():
                 yield from self._whole(event)
             case MessageDropped():
                 if self._said or self._thought:
                     yield chunk("agent_message_chunk", DROPPED)
-                self._said = self._thought = ""
+                self._forget()
             case UserMessage(hidden=False, content=content, source=source):
                 if self.replays or source:
                     yield from map(_own, filter(_shown, content))
@@ -137,14 +143,18 @@ class Updates:
         """What of it did not stream."""
         thought = "".join(part.text for part in message.parts if isinstance(part, ThinkingPart))
         said = "".join(part.text for part in message.parts if isinstance(part, TextPart))
-        for kind, whole, streamed in (
+        for kind, whole, pieces in (
             ("agent_thought_chunk", thought, self._thought),
             ("agent_message_chunk", said, self._said),
         ):
+            streamed = "".join(pieces)
             rest = whole[len(streamed) :] if whole.startswith(streamed) else f"\n\n{whole}"
             if rest:
                 yield chunk(kind, rest)
-        self._said = self._thought = ""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._said, self._thought = [], []
 
     def _started(self, event: ToolStarted, agent: str) -> Iterator[Json]:
         id = self._new_id(event.call_id, agent)
@@ -253,20 +263,28 @@ def stamp(seconds: float) -> str:
 def joined(updates: Sequence[Json]) -> list[Json]:
     """Chunks of one kind that follow each other as one."""
     found: list[Json] = []
+    texts: list[str] = []
     for update in updates:
-        if found and (both := both_of(found[-1], update)) is not None:
-            found[-1] = both
+        if found and alike(found[-1], update):
+            texts.append(update["content"]["text"])
         else:
+            _end(found, texts)
             found.append(update)
+            texts = [update["content"]["text"]] if alike(update, update) else []
+    _end(found, texts)
     return found
 
 
-def both_of(one: Json, two: Json) -> Json | None:
-    """Two chunks as one; None where they are not of one kind."""
-    a, b = one.get("content"), two.get("content")
-    same = one.get("sessionUpdate") == two.get("sessionUpdate") and one.keys() == two.keys()
-    if not (same and isinstance(a, dict) and isinstance(b, dict)) or "_meta" in one:
-        return None
-    if a.keys() != {"type", "text"} or b.keys() != {"type", "text"}:
-        return None
-    return {**one, "content": {"type": "text", "text": a["text"] + b["text"]}}
+def _end(found: list[Json], texts: list[str]) -> None:
+    if len(texts) > 1:
+        found[-1] = {**found[-1], "content": {"type": "text", "text": "".join(texts)}}
+
+
+def alike(one: Json, two: Json) -> bool:
+    """Whether they are chunks of text of one kind."""
+    kind = one.get("sessionUpdate")
+    if kind != two.get("sessionUpdate") or "_meta" in one or "_meta" in two:
+        return False
+    if kind not in CHUNKS:
+        return False
+    return bool(one["content"]["type"] == two["content"]["type"] == "text")
