@@ -69,11 +69,11 @@ async def test_the_model_sees_what_nobody_has_saved(tmp_path: Path) -> None:
         assert "unsaved" in given(ed, 1)
         assert buffers.texts[str(ed.project / "notes.txt")] == "alpha\nchanged\n"
         assert path.read_text(encoding="utf-8") == NOTES  # the editor's to save
-        diffs = [
+        diffs: list[dict[str, Any]] = [
             content
             for each in ed.updates(session)
             for content in each.get("content", ())
-            if isinstance(content, dict) and content.get("type") == "diff"
+            if content.get("type") == "diff"
         ]
         assert diffs[-1]["newText"] == "alpha\nchanged\n"
         assert diffs[-1]["oldText"] == "alpha\nunsaved\n"

@@ -179,7 +179,7 @@ async def test_a_client_may_vanish_at_any_time(tmp_path: Path, state: str) -> No
         ' "multiSelect": false}]}',
         "file": 'call: Read {"file_path": "notes.txt"}',
     }
-    can = {
+    can: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "elicitation": {"form": {}},
     }

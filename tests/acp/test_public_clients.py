@@ -235,7 +235,7 @@ def test_the_typescript_sdk_runs_a_turn(program: Program) -> None:
 def test_the_log_is_its_owners_and_has_no_keys(program: Program) -> None:
     key = "sk-ant-api03-" + "a" * 40
     file = program.project / "protocol.log"
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": 1, "x": key}},
         {"id": 2, "method": "session/new", "params": {"cwd": f"/no/{key}", "mcpServers": []}},
     ]
