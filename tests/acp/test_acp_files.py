@@ -71,7 +71,7 @@ async def test_the_model_sees_what_nobody_has_saved(tmp_path: Path) -> None:
         assert path.read_text(encoding="utf-8") == NOTES  # the editor's to save
         diffs: list[dict[str, Any]] = [
             content
-            for each in ed.updates(session)
+            for each in ed.updates(session, "tool_call_update")
             for content in each.get("content", ())
             if content.get("type") == "diff"
         ]
