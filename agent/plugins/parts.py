@@ -39,8 +39,8 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
     bin: Path | None = None
     settings: Mapping[str, str] = {}  # agent, outputStyle
     workflows: tuple[Path, ...] = ()  # directories of scripts, or single ones
+    language_servers: tuple[Said, ...] = ()  # what `lspServers` of settings would say
     # Kept for those who come later; said to be unsupported until then.
-    language_servers: tuple[Said, ...] = ()
     monitors: tuple[Said, ...] = ()
     stamp: str = ""  # of the tree that was agreed to; empty where its directory itself was named
     options: Mapping[str, str] = {}  # userConfig by key, secrets among them

@@ -183,10 +183,7 @@ class _Reader:
 
 
 def _later(plugin: Plugin) -> Iterator[str]:
-    kinds = (
-        ("language servers", plugin.language_servers),
-        ("monitors", plugin.monitors),
-    )
+    kinds = (("monitors", plugin.monitors),)
     for what, found in kinds:
         if found:
             yield f"{what}: {LATER}"

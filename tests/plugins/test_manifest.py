@@ -107,9 +107,7 @@ class TestParts:
         assert list(servers.entries) == ["shelf"]
         assert [said.where for said in plugin.language_servers] == [".lsp.json"]
         assert plugin.workflows == (root / "workflows",)
-        assert {text.partition(":")[0] for text in found.later} == {
-            "language servers", "monitors",
-        }  # fmt: skip
+        assert {text.partition(":")[0] for text in found.later} == {"monitors"}
         assert found.notes == ("settings.json: permissions counts in no plugin: ignored",)
 
     def test_skills_add_and_commands_replace(self, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.extensions.lsp.sources import given_of
-from gatewright.agent.extensions.lsp.starting import Starting
+from gatewright.agent.extensions.lsp.servers_written import book_of
+from gatewright.agent.extensions.lsp.starting import Starting, log_at
+from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.lsp.findings.hearing import Hearings
 from gatewright.agent.lsp.findings.told import Told
 from gatewright.agent.lsp.languages import LanguagePorts, Languages, Place
@@ -20,7 +21,7 @@ from gatewright.agent.lsp.questions.renaming import Plans
 from gatewright.agent.lsp.running.definitions import Definition
 from gatewright.agent.lsp.running.process_memory import resident
 from gatewright.agent.lsp.running.server import Ports, Server
-from gatewright.agent.lsp.running.server_book import Book, Ground, Listed
+from gatewright.agent.lsp.running.server_book import Listed, ServerBook
 from gatewright.agent.record.events import (
     AgentFinished,
     Cleared,
@@ -30,7 +31,6 @@ from gatewright.agent.record.events import (
     LanguageServerStarted,
     Rewound,
 )
-from gatewright.agent.settings.workspace import roots
 from gatewright.agent.text.printable import escaped
 from gatewright.permissions.decision import Deny
 from gatewright.permissions.readable import read_decision
@@ -53,6 +53,7 @@ class LspSession:
         self._host = host
         self._loop = asyncio.get_running_loop()
         self._logs: dict[str, ServerLog] = {}
+        self._faults: set[str] = set()  # that were told
         self.starting = Starting(
             lambda: part_of(host.brought, CommandSandbox), lambda: host.around, self._started
         )
@@ -71,13 +72,12 @@ class LspSession:
 
     # --- what there is ---
 
-    def _book(self) -> Book:
-        around = self._host.around
-        where = around.where
-        ground = Ground(root=where.root, env=around.env, avoid=roots(where), trusted=around.trusted)
-        book = Book(given_of(around, self._host.brought), around.settings.lsp.use, ground)
+    def _book(self) -> ServerBook:
+        book = book_of(self._host.around, plugins_of(self._host.brought))
         for fault in book.faults:
-            self._host.warn(escaped(fault))
+            if fault not in self._faults:
+                self._faults.add(fault)
+                self._host.warn(escaped(fault))
         return book
 
     def again(self) -> None:
@@ -138,8 +138,7 @@ class LspSession:
         if name not in self._logs:
             from gatewright.mcp.serverlog import ServerLog  # noqa: PLC0415  lazy: 2 ms
 
-            folder = self._host.around.places.home / "logs" / "lsp"
-            self._logs[name] = ServerLog(folder / f"{name.replace('/', '_')}.log")
+            self._logs[name] = ServerLog(log_at(self._host.around.places.home, name))
         return self._logs[name]
 
     def _started(self, definition: Definition, root: str, confined: bool) -> None:

@@ -212,18 +212,18 @@ class LspTool(StructTool[Asked]):
         return ToolResult.text(text, summary=f"{count} found")
 
     def _planned(self, plan: Plan) -> ToolResult:
-        self._session.plans.keep(plan)
+        id = self._session.plans.keep(plan)
         diffs = self._diffs(plan)
         shown = "\n".join(plain(each) for each in diffs)
         cut = shown if len(shown) <= DIFF else f"{shown[:DIFF]}\n[the rest is left out]"
         files, count = len(plan.changes), plan.count
         text = (
-            f"Plan {plan.id}: {count} {'change' if count == 1 else 'changes'} in {files} "
+            f"Plan {id}: {count} {'change' if count == 1 else 'changes'} in {files} "
             f"{'file' if files == 1 else 'files'}. Nothing is changed yet: applyRename with this "
             f"plan changes all of them, or none.\n{cut}"
         )
         return ToolResult.text(
-            text, summary=f"{count} in {files} files", view=diffs, data={"plan": plan.id}
+            text, summary=f"{count} in {files} files", view=diffs, data={"plan": id}
         )
 
     def _applied(self, id: str, ctx: ToolContext) -> ToolResult:

@@ -58,6 +58,12 @@ class Starting:
         self._readers.close()
 
 
+def log_at(home: Path, name: str) -> Path:
+    """Where what it says beside the protocol is kept."""
+    plain = "".join(c if c.isalnum() or c in "._-" else "_" for c in name)
+    return home / "logs" / "lsp" / f"{plain}.log"
+
+
 def environment(definition: Definition, around: Surroundings, root: str) -> dict[str, str]:
     """What it finds: little, where a project or plugin names it; and its virtual environment."""
     kept: Mapping[str, str] = around.secrets.given(around.env)

@@ -51,7 +51,6 @@ class _File:
         self.before: Held | None = None  # of an older text: what a change is compared with
         self.waiting: Waiting | None = None
         self.owed: list[float] = []  # when texts were sent that nothing was said of yet
-        self.heard = 0  # publications since
         self.settled_at = 0.0
 
 
@@ -76,7 +75,7 @@ class Freshness:
         if file.held is not None:
             file.before, file.owed = file.held, [] if file.waiting is None else file.owed[-1:]
         file.owed = [*(at for at in file.owed if now - at < FORGOTTEN), now]
-        file.version, file.held, file.waiting, file.heard = version, None, None, 0
+        file.version, file.held, file.waiting = version, None, None
         self._edits += 1
         self._last = now
 
@@ -95,8 +94,7 @@ class Freshness:
             self._hold(file, items, now)
             return True
         self._learn(file, now)
-        file.heard += 1
-        quiet = self._quiet if file.heard >= len(file.owed) else max(PATIENT, self._quiet)
+        quiet = self._quiet if len(file.owed) < 2 else max(PATIENT, self._quiet)
         file.waiting = Waiting(items, now, quiet)
         return True
 

@@ -5,7 +5,6 @@ A plan is of the bytes that were there; where one of them changed it is void.
 
 from __future__ import annotations
 
-import secrets
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +33,6 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    id: str
     new_name: str
     changes: tuple[Change, ...]
 
@@ -48,14 +46,18 @@ class Plans:
 
     def __init__(self) -> None:
         self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._made = 0
 
     def find(self, id: str) -> Plan | None:
         return self._plans.get(id)
 
-    def keep(self, plan: Plan) -> None:
-        self._plans[plan.id] = plan
+    def keep(self, plan: Plan) -> str:
+        """Its id."""
+        self._made += 1
+        self._plans[id := f"p{self._made}"] = plan
         while len(self._plans) > PLANS:
             self._plans.popitem(last=False)
+        return id
 
     def drop(self, id: str) -> None:
         self._plans.pop(id, None)
@@ -84,7 +86,7 @@ async def planned(server: Server, question: Question, sight: Sight) -> Plan:
     if not changes:
         raise ToolFailure("It would change nothing: is that its name already?")
     changes.sort(key=lambda each: each.path)
-    return Plan(secrets.token_hex(4), question.new_name, tuple(changes))
+    return Plan(question.new_name, tuple(changes))
 
 
 def _by_file(said: WorkspaceEdit) -> Mapping[str, Sequence[TextEdit]]:

@@ -101,11 +101,14 @@ class Server:
         loop = asyncio.get_running_loop()
         if self._timer is None:
             self._timer = loop.call_later(IDLE, self._rested)
-        if self._watch is None:
-            self._watch = loop.call_later(LOOKS, self._weigh)
+        self._watched()
         if self._life is None or self._life.done():
             self.state = "starting"
             self._life = asyncio.create_task(self._live(), name=f"language server {self.name}")
+
+    def _watched(self) -> None:
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(LOOKS, self._weigh)
 
     async def ready(self, seconds: float) -> bool:
         """Begin it if need be, and wait until it can be asked."""
@@ -162,7 +165,8 @@ class Server:
         """Why it ended; empty where we ended it."""
         self._now("starting")
         self._stop = asyncio.get_running_loop().create_future()
-        self._late, self._progress = 0, set()
+        self._late, self._progress, self._used = 0, set(), self._ports.now()
+        self._watched()
         try:
             self._connection = await self._started()
         except ToolFailure as error:
@@ -295,7 +299,7 @@ class Server:
             self._overfed = True
             self._end_run(f"it held more than {self.definition.memory_mb:,} MB of memory")
         elif self._ports.now() - self._used < WATCHED and self.state not in ("off", "idle"):
-            self._watch = asyncio.get_running_loop().call_later(LOOKS, self._weigh)
+            self._watched()
 
     async def restart(self) -> None:
         """The person wants it anew, off or not."""

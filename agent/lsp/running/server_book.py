@@ -41,7 +41,7 @@ class Listed(msgspec.Struct, frozen=True):
     lack: str = ""
 
 
-class Book:
+class ServerBook:
     def __init__(self, given: Sequence[Given], use: Use, ground: Ground) -> None:
         self.ground, self._use = ground, use
         self.faults: list[str] = []

@@ -10,7 +10,7 @@ _PIECE = 256 * 1024
 
 
 class Outgoing:
-    """Owns `fd`. `stuck` is set once it reads no more, or is gone."""
+    """Owns `fd`. `stuck` is set once it reads no more."""
 
     def __init__(self, fd: int) -> None:
         os.set_blocking(fd, False)
@@ -43,8 +43,7 @@ class Outgoing:
                     self._loop.add_writer(self._fd, self._write)
                     self._waiting = True
                 return
-            except OSError:  # it is gone; who reads from it hears of that
-                self.stuck = True
+            except OSError:  # it is gone: who reads from it hears of that
                 self.close()
                 return
         self._held, self._sent = bytearray(), 0

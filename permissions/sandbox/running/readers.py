@@ -67,7 +67,13 @@ class ReaderConfinement:
         place = os.path.realpath(own)
         limits = Limits(box.config.limits.nproc, reader.memory, tmp=box.config.limits.tmp)
         profile = replace(
-            profile, writable=(place,), temp=place, anchors=(), protected=(), limits=limits
+            profile,
+            writable=(place,),
+            seen=(*profile.seen, *box.roots),
+            temp=place,
+            anchors=(),
+            protected=(),
+            limits=limits,
         )
         if self._launches is None:
             self._launches = Launches(box.machine, "bwrap", box.janitor)

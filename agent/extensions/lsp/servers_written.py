@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from gatewright.agent.extensions.contribution import Contribution
-from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.lsp.running.definitions import Given
+from gatewright.agent.lsp.running.server_book import Ground, ServerBook
 from gatewright.agent.plugins.parts import Plugin
 from gatewright.agent.plugins.variables import found, options_of, places_of
 from gatewright.agent.settings.traits import COMMITTED, Source
-from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.settings.workspace import Surroundings, roots
 
 KEY = "lspServers"
 _ORDER = ("managed", "flag", "local", "project", "user")
 
 
-def given_of(around: Surroundings, brought: Sequence[Contribution]) -> list[Given]:
+def given_of(around: Surroundings, plugins: Sequence[Plugin]) -> list[Given]:
     """All that counts here, the strongest first."""
     layers = sorted(_settings(around), key=lambda each: _ORDER.index(each.source))
-    plugins = plugins_of(brought) if around.trusted else ()
-    return [*layers, *(each for plugin in plugins for each in _of_plugin(plugin))]
+    counted = plugins if around.trusted else ()
+    return [*layers, *(each for plugin in counted for each in _of_plugin(plugin))]
+
+
+def book_of(around: Surroundings, plugins: Sequence[Plugin]) -> ServerBook:
+    """The servers that may be started here."""
+    where = around.where
+    ground = Ground(root=where.root, env=around.env, avoid=roots(where), trusted=around.trusted)
+    return ServerBook(given_of(around, plugins), around.settings.lsp.use, ground)
 
 
 def _settings(around: Surroundings) -> Iterator[Given]:
