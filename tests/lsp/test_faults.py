@@ -162,7 +162,7 @@ from tests.lsp.known_server import alone, scripted
 async def main():
     async with alone(Path(sys.argv[1]), scripted()) as made:
         await made.begun()
-        Path(sys.argv[2]).write_text(str(made.children[0].pid))
+        Path(sys.argv[2]).write_text(str(made.children[0].pid), encoding="utf-8")
         await asyncio.Event().wait()
 asyncio.run(main())
 """
@@ -175,8 +175,8 @@ async def test_killed_with_minus_nine_it_leaves_no_server(tmp_path: Path) -> Non
         sys.executable, "-c", KILLED, str(project), str(said), cwd=Path(__file__).parents[2]
     )
     try:
-        await eventually(lambda: said.exists() and bool(said.read_text()), PATIENCE)
-        pid = int(said.read_text())
+        await eventually(lambda: said.exists() and bool(said.read_text(encoding="utf-8")), PATIENCE)
+        pid = int(said.read_text(encoding="utf-8"))
         assert started_at(pid)
     finally:
         os.kill(ours.pid, signal.SIGKILL)

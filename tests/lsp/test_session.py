@@ -177,7 +177,10 @@ async def test_a_rename_is_shown_asked_about_as_an_edit_and_done_whole(tmp_path:
         made.session.submit("go")
         told = await finished(made, "p")
         await ended(made)
-        assert "3 changes in 2 files" in told and (made.project / "b.x").read_text() == "word\n"
+        assert (
+            "3 changes in 2 files" in told
+            and (made.project / "b.x").read_text(encoding="utf-8") == "word\n"
+        )
         made.session.submit("do it")
         asked = await made.asked()
         assert "+other" in str(asked.ask.body) and asked.ask.tool == "LSP"
@@ -185,7 +188,7 @@ async def test_a_rename_is_shown_asked_about_as_an_edit_and_done_whole(tmp_path:
         assert "Renamed to other" in await finished(made, "y")
         await ended(made, 2)
         assert (made.project / "a.x").read_bytes() == b"\xf0\x9f\x98\x80 other\r\nother\r\n"
-        assert (made.project / "b.x").read_text() == "other\n"
+        assert (made.project / "b.x").read_text(encoding="utf-8") == "other\n"
 
 
 async def test_a_plan_whose_file_changed_changes_nothing(tmp_path: Path) -> None:
@@ -201,7 +204,7 @@ async def test_a_plan_whose_file_changed_changes_nothing(tmp_path: Path) -> None
         made.session.submit("do it")
         assert "b.x changed since the plan was made" in await finished(made, "y")
         await ended(made, 2)
-        assert (made.project / "a.x").read_text() == "word\n"
+        assert (made.project / "a.x").read_text(encoding="utf-8") == "word\n"
 
 
 async def test_a_rename_is_an_edit_to_the_rules(tmp_path: Path) -> None:
@@ -214,4 +217,4 @@ async def test_a_rename_is_an_edit_to_the_rules(tmp_path: Path) -> None:
         made.session.submit("go")
         await ended(made)
         assert (await made.decided("y")).behavior == "deny"
-        assert (made.project / "a.x").read_text() == "word\n"
+        assert (made.project / "a.x").read_text(encoding="utf-8") == "word\n"

@@ -87,7 +87,9 @@ def test_the_projects_typescript_is_a_server_itself_from_7_on(
     if found:
         program(tmp_path / "bin" / "typescript-language-server")
     (modules / "typescript").mkdir()
-    (modules / "typescript" / "package.json").write_text(json.dumps({"version": version}))
+    (modules / "typescript" / "package.json").write_text(
+        json.dumps({"version": version}), encoding="utf-8"
+    )
     assert names(book(tmp_path), ".ts") == found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from gatewright.agent.lsp.documents import text_of
@@ -55,10 +55,13 @@ class Hearings:
     def wrote(self, agent: str, path: str) -> None:
         """A real path that a call of the agent changed; its servers begin."""
         hearing = self._hearing(agent)
+        first = path not in hearing.changed and path not in hearing.awaited
         if len(hearing.changed) < PATHS:
             hearing.changed[path] = None
         for server in self._languages.of(path):
             server.use()
+            if first:  # now: another agent's request may send it before this one's
+                _remember(hearing, server, path)
 
     def forget(self) -> None:
         """The conversation begins anew: nothing of it waits any more."""
@@ -71,7 +74,7 @@ class Hearings:
         """What the agent is to know before its next request, waited for no longer than that."""
         hearing = self._hearing(agent)
         changed, hearing.changed = hearing.changed, {}
-        self._remember(hearing)
+        self._remember(hearing, changed)
         for path in changed:
             if not await self._languages.open(path):
                 continue
@@ -103,18 +106,13 @@ class Hearings:
     def _others(self, hearing: _Hearing) -> Iterator[_Hearing]:
         return (each for each in self._of.values() if each is not hearing)
 
-    def _remember(self, hearing: _Hearing) -> None:
+    def _remember(self, hearing: _Hearing, changed: Collection[str]) -> None:
         """What is known of files before its changes are sent; what it still waits for stays."""
         for server in self._languages.ready():
-            if (server.name, server.root) in hearing.after:
-                continue
-            for path in server.documents.paths:
-                key = server.name, server.root, path
-                if path in hearing.awaited:
-                    continue
-                base = server.fresh.baseline(uri_of(path), server.now())
-                if base is not None:
-                    hearing.known[key] = counted(base.items)
+            if (server.name, server.root) not in hearing.after:
+                for path in server.documents.paths:
+                    if path not in hearing.awaited and path not in changed:
+                        _remember(hearing, server, path)
 
     def _told(self, agent: str, hearing: _Hearing) -> Told | None:
         found: list[Findings] = []
@@ -212,6 +210,12 @@ class Hearings:
                 rows += [f"{self._shown(path)}:", *(f"  {each}" for each in found[:LISTED])]
                 rows += [f"  and {len(found) - LISTED} more"] if len(found) > LISTED else []
         return rows, count
+
+
+def _remember(hearing: _Hearing, server: Server, path: str) -> None:
+    base = server.fresh.baseline(uri_of(path), server.now())
+    if base is not None:
+        hearing.known[server.name, server.root, path] = counted(base.items)
 
 
 def listing(hearings: Hearings, agent: str, paths: Sequence[str]) -> tuple[str, int]:

@@ -21,6 +21,7 @@ from gatewright.tools.protocol import SpawnRequest, ToolFailure
 if TYPE_CHECKING:
     from gatewright.permissions.sandbox.commands import CommandSandbox
     from gatewright.permissions.sandbox.confinement import Sandbox
+    from gatewright.permissions.sandbox.running.janitor import Janitor
     from gatewright.permissions.sandbox.running.launches import Launches
 
 FOLDER = "readers"
@@ -41,6 +42,7 @@ class ReaderConfinement:
     def __init__(self, sandbox: Callable[[], CommandSandbox | None]) -> None:
         self._sandbox = sandbox
         self._launches: Launches | None = None
+        self._janitor: Janitor | None = None
 
     async def confined(self, request: SpawnRequest, reader: Reader) -> SpawnRequest | None:
         """The request as one inside; None: nothing confines programs here. ToolFailure."""
@@ -56,6 +58,7 @@ class ReaderConfinement:
         from gatewright.permissions.sandbox.disk import covers, survey  # noqa: PLC0415  loaded with the box
         from gatewright.permissions.sandbox.linux import mount_check  # noqa: PLC0415
         from gatewright.permissions.sandbox.running import environment  # noqa: PLC0415
+        from gatewright.permissions.sandbox.running.janitor import Janitor  # noqa: PLC0415
         from gatewright.permissions.sandbox.running.launches import Launches, Order  # noqa: PLC0415
 
         sight = box.look()
@@ -76,7 +79,8 @@ class ReaderConfinement:
             limits=limits,
         )
         if self._launches is None:
-            self._launches = Launches(box.machine, "bwrap", box.janitor)
+            self._janitor = Janitor(box.machine.python)  # the commands' own may end before ours
+            self._launches = Launches(box.machine, "bwrap", self._janitor)
         launches = self._launches
         order = Order(
             profile,
@@ -96,3 +100,5 @@ class ReaderConfinement:
     def close(self) -> None:
         if self._launches is not None:
             self._launches.close()
+        if self._janitor is not None:
+            self._janitor.close()
