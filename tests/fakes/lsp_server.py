@@ -25,6 +25,7 @@ import re
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -35,7 +36,7 @@ OUT = sys.stdout.buffer
 LOCK = threading.Lock()
 TEXTS: dict[str, tuple[int, str]] = {}
 BEFORE: dict[str, tuple[int, str]] = {}
-HELD: list[bytes] = []
+HELD: list[bytearray] = []
 
 
 def send(message: Json) -> None:
@@ -112,7 +113,7 @@ def publish(uri: str) -> None:
         said.reverse()
     others = [u for u, (_, text) in TEXTS.items() if u != uri and "USES" in text]
     said += [publication(each, *TEXTS[each]) for each in others]
-    after([lambda each=each: send(each) for each in said])
+    after([partial(send, each) for each in said])
 
 
 def after(calls: list[Any]) -> None:
@@ -168,8 +169,9 @@ def act(kind: str) -> None:
             import signal
 
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            sys.stdin.buffer.read = lambda *_: time.sleep(600)  # type: ignore
             time.sleep(600)
+        case _:
+            pass
 
 
 def take(uri: str, version: int, text: str) -> None:
@@ -214,9 +216,11 @@ def places(word: str) -> list[Json]:
 
 
 def word_at(params: Json) -> str:
-    _, text = TEXTS[params["textDocument"]["uri"]]
-    lines = text.replace("\r\n", "\n").split("\n")
-    line, want = lines[params["position"]["line"]], params["position"]["character"]
+    text: str = TEXTS[params["textDocument"]["uri"]][1]
+    lines: list[str] = text.replace("\r\n", "\n").split("\n")
+    number: int = params["position"]["line"]
+    want: int = params["position"]["character"]
+    line = lines[number]
     for match in NAME.finditer(line):
         if column(line, match.start()) <= want < column(line, match.end()):
             return match[0]
@@ -224,7 +228,7 @@ def word_at(params: Json) -> str:
 
 
 ROOT = [""]
-ABLE = {
+ABLE: Json = {
     "textDocumentSync": {"openClose": True, "change": 1, "save": True},
     "definitionProvider": True, "referencesProvider": True, "hoverProvider": True,
     "renameProvider": True, "documentSymbolProvider": True, "workspaceSymbolProvider": True,
@@ -305,7 +309,8 @@ def main() -> None:
     if "begin" in OPTIONS and OPTIONS["begin"] != "slow":
         act(OPTIONS["begin"])
     while (message := read()) is not None:
-        method, params = message.get("method", ""), message.get("params") or {}
+        method: str = message.get("method", "")
+        params: Json = message.get("params") or {}
         if "id" not in message:
             notified(method, params)
         elif method:
@@ -317,7 +322,7 @@ def main() -> None:
                 said = {"error": {"code": -32601, "message": "no such thing"}}
             reply = {"id": message["id"], **said}
             if method == "textDocument/diagnostic":
-                after([lambda reply=reply: send(reply)])
+                after([partial(send, reply)])
             else:
                 send(reply)
 

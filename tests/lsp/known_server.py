@@ -123,9 +123,14 @@ async def alone(folder: Path, *definitions: Definition) -> AsyncGenerator[Alone]
             told=said.append,
         )
     )
-    hearings = Hearings(languages, lambda path: os.path.relpath(path, root), lambda *_: True)
+    hearings = Hearings(languages, lambda path: os.path.relpath(path, root), _may_hear)
     made = Alone(root, languages, hearings, said)
     try:
         yield made
     finally:
         await languages.close()
+
+
+def _may_hear(agent: str, path: str) -> bool:
+    del agent, path
+    return True
