@@ -21,6 +21,8 @@ from tests.fakes.waiting import PATIENCE
 from tests.tui.idle import Skipping, wait_for_idle
 from tests.tui.styles import shared
 
+HINT = 600.0  # seconds that a word beside the mode stays: a busy machine may look at it late
+
 
 class Clock:
     """Stands still until the test moves it."""
@@ -145,7 +147,10 @@ async def stage(
 
     clock = Clock()
     app = AgentApp(open_session, ui=Ui(theme=theme), monotonic=clock, now=lambda: session.now)
-    with patch("gatewright.tui.event_pump.CALM", 0.0):  # nothing is seen later than it happened
+    with (
+        patch("gatewright.tui.event_pump.CALM", 0.0),  # nothing is seen later than it happened
+        patch("gatewright.tui.screens.repl.TWICE", HINT),
+    ):
         async with driven(app, size=size) as pilot:
             made = Stage(app, pilot, session, clock)
             await made.see(session.model[:8])

@@ -14,7 +14,7 @@ from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolSta
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.waiting import PATIENCE
-from tests.tui.stage import driven, screen_text, stage
+from tests.tui.stage import HINT, driven, screen_text, stage
 
 
 async def test_enter_sends_and_empties_the_prompt() -> None:
@@ -148,6 +148,27 @@ async def test_ctrl_c_stops_then_empties_then_leaves() -> None:
         assert not s.session.closed
         await s.press("ctrl+c")
         await s.until(lambda: s.session.closed)
+
+
+async def test_a_word_beside_the_mode_has_its_moment_whatever_was_told_before() -> None:
+    async with stage() as s:
+        s.app.repl.tell("first")
+        await s.wait(HINT / 2)
+        s.app.repl.tell("second")
+        await s.wait(HINT / 2 + 1)
+        await s.see("second")
+        await s.wait(HINT / 2)
+        await s.gone("second")
+
+
+async def test_ctrl_c_that_comes_too_late_is_a_first_one_again() -> None:
+    async with stage() as s:
+        for _ in range(2):
+            await s.press("ctrl+c")
+            await s.see("ctrl+c again to leave")
+            assert not s.session.closed
+            await s.wait(HINT + 1)
+            await s.gone("ctrl+c again to leave")
 
 
 async def test_ctrl_d_leaves_only_from_an_empty_prompt() -> None:

@@ -304,11 +304,12 @@ class Repl(Patient, inherit_bindings=False):
     def tell(self, hint: str) -> None:
         """A word beside the mode, for a moment."""
         self.status.tell(hint)
-        self.set_timer(TWICE, self._untell)
+        self.set_timer(TWICE, lambda: self._untell(hint))
 
-    def _untell(self) -> None:
+    def _untell(self, hint: str) -> None:
         self.way_out.stay()
-        self.status.tell("")
+        if self.status.hint == hint:  # else a later one has its own moment
+            self.status.tell("")
 
     def action_open(self) -> None:
         self.front.open_more()
