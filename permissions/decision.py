@@ -98,6 +98,7 @@ class Deny(msgspec.Struct, frozen=True):
     asked: Ask | None = None
     judged: Judgement | None = None  # by a classifier
     barred: str = ""  # why the turn ends with it, as a failure
+    shown: str = ""  # what people read of it, where the model is told more
 
 
 class Ask(msgspec.Struct, frozen=True):

@@ -224,7 +224,7 @@ class Gate:
         if heard is not None and heard.word == "stop":
             return Refused(text, stopped=heard.text or text)
         text = repeated(text) if view.refused(key) >= DENIALS_BEFORE_HINT else text
-        return Refused(text, barred=decision.barred)
+        return Refused(text, barred=decision.barred, shown=decision.shown)
 
     def _to_put(self, request: Request, decision: Decision) -> Ask | None:
         return to_put(decision, heard_by=request.moments, answered=request.answered)

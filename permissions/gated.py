@@ -14,6 +14,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.permissions.request import GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.sandbox.port import Opening
 from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Text
 from gatewright.tools.calls import Prepared
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 PUT_OFF = ToolResult(ok=False, summary=NOT_RUN, waits=True)
 
 __all__ = ["GatePorts", "gated"]
+
+PERMIT = "What would permit it: /permissions, recent."
 
 
 class GatedExecutor:
@@ -176,7 +179,8 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
         return ToolResult.failed(outcome.message, summary="answered instead")
     ends = outcome.ends_turn or bool(outcome.barred)
     refused = ToolResult.refused(outcome.message, ends_turn=ends, stopped=outcome.stopped)
-    return replace(refused, barred=outcome.barred) if outcome.barred else refused
+    view = (Text(f"{outcome.shown} {PERMIT}", "dim"),) if outcome.shown else refused.view
+    return replace(refused, barred=outcome.barred, view=view)
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

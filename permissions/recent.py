@@ -10,13 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decision import Decision, DecisionRecord
+from gatewright.permissions.decision import Decision, DecisionRecord, Deny
 from gatewright.tools.blocks import Block, Table, Text
 
 KEPT = 50
 SHOWN = 10
 LONGEST = 4000  # of one text in an input: what a file is given has no say in a decision
 TARGET = 60
+LINE = 400
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -44,6 +45,7 @@ class Past(msgspec.Struct, frozen=True):
     target: str
     behavior: str
     by: str
+    why: str
 
 
 class Recent:
@@ -67,8 +69,16 @@ class Recent:
         """The newest first."""
         kept = zip(reversed(self._kept), reversed(self._times), strict=True)
         return [
-            Past(self._count - n, at, r.tool, _line(r.target, 400), r.behavior, ended(r))
-            for n, ((r, _), at) in enumerate(kept)
+            Past(
+                self._count - n,
+                at,
+                r.tool,
+                _line(r.target, LINE),
+                r.behavior,
+                ended(r),
+                _line(_shown(judged) or r.reason, LINE),
+            )
+            for n, ((r, judged), at) in enumerate(kept)
         ]
 
     def explain(self, serial: int) -> Sequence[Block]:
@@ -101,9 +111,10 @@ class Recent:
             )
         record, judged = self._kept[-number]
         lines, _ = trace(judged.call, judged.context)
+        said = (_line(record.reason, LINE), *_judged(record))
         return (
-            Text(f"{record.tool} {_line(record.target, 400)}: {record.behavior}, {ended(record)}"),
-            Text("\n".join(lines), "dim"),
+            Text(f"{record.tool} {_line(record.target, LINE)}: {record.behavior}, {ended(record)}"),
+            Text("\n".join((*said, *lines)), "dim"),
         )
 
 
@@ -112,6 +123,21 @@ def ended(record: DecisionRecord) -> str:
     if record.answer:
         return f"you ({record.answer})" if record.answer != "cancelled" else "nobody answered"
     return f"{record.rule} ({record.source})" if record.rule else record.stage
+
+
+def _shown(judged: Judged) -> str:
+    return judged.decision.shown if isinstance(judged.decision, Deny) else ""
+
+
+def _judged(record: DecisionRecord) -> Sequence[str]:
+    """Who judged it in a person's place, and what that took."""
+    judged = record.judged
+    if judged is None:
+        return ()
+    told = [judged.verdict or "no verdict", judged.label, judged.stage and f"{judged.stage} look"]
+    told += ["as before" if judged.reused else f"{judged.ms} ms, {judged.tokens} tokens"]
+    told += [f"${judged.cost:.4f}" if judged.cost else ""]
+    return (f"Judged by {judged.model or 'nobody'}: {', '.join(filter(None, told))}.",)
 
 
 def _line(text: str, most: int = TARGET) -> str:

@@ -103,6 +103,7 @@ class Refused(msgspec.Struct, frozen=True):
     stopped: str = ""  # a hook ended the turn, and why
     told: bool = False  # the person wrote something: that text is the result
     barred: str = ""  # the turn ends as a failure, and why
+    shown: str = ""  # what people read of it
 
 
 class Hopeless(msgspec.Struct, frozen=True):

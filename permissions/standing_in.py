@@ -155,14 +155,15 @@ def by_classifier(said: Opinion, ask: Ask, *, alone: bool) -> Decision:
             return replace(unjudged(ask, text), judged=said.judged)
         case _:
             grants = ask.grants if said.word == "ask" else _leaving(said)
-            reason = _classified(f"{ask.reason.text} {text}")
+            plain = ask.reason.stage is Stage.MODE  # which says no more than that it asks
+            reason = _classified(text if plain else f"{ask.reason.text} {text}")
             return replace(ask, reason=reason, grants=grants, answerer="human", judged=said.judged)
 
 
 def _refused(said: Opinion, why: str) -> Deny:
     told = " ".join(filter(None, (why, said.text, said.permits)))
     barred = told if said.stops else ""
-    return Deny(_classified(told), judged=said.judged, barred=barred)
+    return Deny(_classified(told), judged=said.judged, barred=barred, shown=said.text or why)
 
 
 def _leaving(said: Opinion) -> tuple[Grant, ...]:

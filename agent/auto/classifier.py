@@ -120,7 +120,7 @@ class Classifier:
     def _opinion(self, pending: Pending, ruling: Ruling, judged: Judgement) -> Opinion:
         verdict = ruling.verdict
         if verdict is None:
-            text = f"{judged.model} gave no verdict on {pending.call.name}: {ruling.failure}"
+            text = f"{judged.model} gave no verdict on {pending.call.name}. {ruling.failure}"
             return self._unjudged(text, judged)
         told = ": ".join(filter(None, (verdict.label, verdict.why)))
         match verdict.word:

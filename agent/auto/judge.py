@@ -26,6 +26,7 @@ from gatewright.agent.turn.answer_stream import Assembly
 
 SECONDS: Mapping[Stage, float] = {"fast": 5.0, "thinking": 20.0}
 AGAIN = 0.25  # seconds before the one further try
+TALKED = "Its answer was too long."
 Paid: TypeAlias = Callable[[str, Usage, float], object]  # by which model
 
 
@@ -70,9 +71,11 @@ class Judge:
         if self._stages == "thinking":
             return await self.look("thinking", blocks)
         fast = await self.look("fast", blocks)
-        if fast.verdict is None or fast.verdict.word == "allow":
+        word = "" if fast.verdict is None else fast.verdict.word
+        talked = fast.failure == TALKED and self._stages == "both"  # no yes, and no failure either
+        if word == "allow" or not (word or talked):
             return fast
-        if self._stages == "fast":
+        if self._stages == "fast" and fast.verdict is not None:
             left = msgspec.structs.replace(fast.verdict, word="ask")
             return msgspec.structs.replace(fast, verdict=left)
         slow = await self.look("thinking", blocks)
@@ -99,7 +102,7 @@ class Judge:
             async with asyncio.timeout(self.seconds[stage]):
                 text, failure = await self._answered(request, used, self.seconds[stage])
                 verdict = None if failure else read(text, stage)
-                failure = failure or ("" if verdict else "Its answer was no verdict.")
+                failure = failure or ("" if verdict else "Its answer could not be read as one.")
         except TimeoutError:
             failure = f"It did not answer within {self.seconds[stage]:g} s."
         except GatewrightError as error:
@@ -148,6 +151,8 @@ class Judge:
                 self._paid(self.opened.model, assembly.usage, cost)
         if assembly.reason is StopReason.REFUSAL:
             return "", "It declined to judge."
+        if assembly.reason is StopReason.LENGTH:
+            return "", TALKED
         if assembly.reason is not StopReason.END:
             return "", "Its answer was cut short."
         texts = [part.text for part in assembly.parts if isinstance(part, TextPart)]

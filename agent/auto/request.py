@@ -13,7 +13,7 @@ import msgspec
 
 from gatewright.agent.auto.entries import cut, line
 from gatewright.agent.auto.lists import SECTIONS, Lists
-from gatewright.agent.auto.verdict import SCHEMA, Stage
+from gatewright.agent.auto.verdict import Stage, schema
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, UserTurn
@@ -114,5 +114,5 @@ def judging(
         turns=turns,
         max_output=OUTPUT[stage] + (THINKS if facts.thinking else 0),
         effort=facts.effort("none"),
-        schema=SCHEMA if shaped else None,
+        schema=schema(stage, sampled=facts.sampled) if shaped else None,
     )

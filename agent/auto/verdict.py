@@ -27,18 +27,6 @@ _WORDS: dict[Stage, dict[str, Word]] = {
     "thinking": {"allow": "allow", "deny": "deny", "ask": "ask"},
 }
 _QUICK: dict[str, Word] = {**_WORDS["fast"], "deny": "deny", "ask": "deny"}  # by the schema
-# For models that can be held to one. It is the same for both stages: servers put it before all that
-# they have cached, so another one would have the second stage read everything anew.
-SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {
-        "why": {"type": "string"},
-        "label": {"type": "string"},
-        "verdict": {"type": "string", "enum": ["allow", "deny", "ask"]},
-    },
-    "required": ["why", "label", "verdict"],
-    "additionalProperties": False,
-}
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -51,6 +39,34 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: str
     label: str = ""
     why: str = ""
+
+
+def schema(stage: Stage, *, sampled: bool) -> JsonObject:
+    """For models that can be held to one.
+
+    Where it is part of the prompt it is the same for both stages: servers put it before all that
+    they cached, so another one would have the second look read everything anew. A small model of
+    one's own that is `sampled` by it is kept from talking on.
+    """
+    if sampled and stage == "fast":
+        return _object({"verdict": {"type": "string", "enum": ["allow", "deny"]}})
+    why, label = ({"maxLength": most} if sampled else {} for most in (SENTENCE, LABEL))
+    return _object(
+        {
+            "why": {"type": "string", **why},
+            "label": {"type": "string", **label},
+            "verdict": {"type": "string", "enum": ["allow", "deny", "ask"]},
+        }
+    )
+
+
+def _object(fields: JsonObject) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def read(text: str, stage: Stage) -> Verdict | None:

@@ -15,13 +15,12 @@ USUAL = Usage(input=2_000, cache_read=20_000, output=60)  # by which two models 
 DISABLED = "Auto mode is disabled by your settings (permissions.disableAutoMode)."
 NONE = (
     "Auto mode is not available: no model of this provider was measured as a judge. "
-    "`agent auto-mode eval --model NAME` measures one; with autoMode.unmeasured: true in your own "
-    "settings one judges that was not."
+    "`agent auto-mode eval --model NAME` measures one; `agent config set autoMode.unmeasured true` "
+    "lets one judge that was not."
 )
 NAMED = (
     "Auto mode is not available: {model} was not measured as a judge. `agent auto-mode eval "
-    "--model {model}` measures it; autoMode.unmeasured: true in your own settings accepts it as "
-    "it is."
+    "--model {model}` measures it; `agent config set autoMode.unmeasured true` accepts it as it is."
 )
 UNMEASURED = (
     "Auto mode: {model} judges, which nobody measured. What it lets run may be wrong; the sandbox "

@@ -70,6 +70,9 @@ class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     documents: bool = False
     tools: bool = True
     structured: bool = False
+    sampled: bool = (
+        False  # a schema binds what is sampled alone: no part of the prompt, with limits
+    )
     judges: bool = False  # measured with `agent auto-mode eval`, and good enough
     known: bool = True
 

@@ -235,9 +235,12 @@ def facts_of(server: Endpoint, env: Mapping[str, str]) -> Facts:
         output = min(found.max_output or facts.max_output, found.window // 2)
         return msgspec.structs.replace(facts, window=found.window, max_output=output)
 
-    return lambda model: catalog.facts(
-        server.catalog, model, server.settings.models, lambda: unknown(model)
-    )
+    def known(model: str) -> ModelFacts:
+        own = server.settings.models
+        facts = catalog.facts(server.catalog, model, own, lambda: unknown(model))
+        return msgspec.structs.replace(facts, sampled=True) if server.local else facts
+
+    return known
 
 
 def _listed(server: Endpoint, model: str, env: Mapping[str, str]) -> Listed | None:

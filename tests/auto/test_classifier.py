@@ -171,7 +171,7 @@ LENGTH = [TextPiece(ALLOW), Finished(StopReason.LENGTH)]
 HUGE = [TextPiece("x" * 1_000) for _ in range(40)]
 FAULTS: list[Any] = [
     None, "", "maybe", "<verdict>allow</verdict><verdict>block</verdict>", CUT, THOUGHT, REFUSED,
-    LENGTH, HUGE, ProviderError(FailureKind.REFUSED, "no"), ProviderError(FailureKind.AUTH, "key"),
+    HUGE, ProviderError(FailureKind.REFUSED, "no"), ProviderError(FailureKind.AUTH, "key"),
 ]  # fmt: skip
 
 
@@ -185,6 +185,14 @@ async def test_whatever_is_no_verdict_allows_nothing(fault: Any, second: bool) -
     assert "Not judged." in opinion.text
     assert opinion.leave == "default"
     assert not house.classifier.refusals.paused
+
+
+async def test_a_first_look_that_talks_on_is_followed_by_a_second() -> None:
+    assert (await House(LENGTH, DENY).asks()).word == "deny"
+    assert (await House(LENGTH, LENGTH).asks()).word == ""
+    house = House(LENGTH, stages="fast")
+    assert (await house.asks()).word == ""
+    assert len(house.voice.requests) == 1
 
 
 @pytest.mark.parametrize("kind", [FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT])

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from gatewright.agent.auto.verdict import SCHEMA, Verdict, read
+from gatewright.agent.auto.verdict import Verdict, read, schema
 
 THOUGHT = "It only lists files. <why>It lists files.</why><label>looking</label>"
 
@@ -64,7 +64,15 @@ def test_no_verdict_with_reasons(text: str) -> None:
 
 
 def test_the_schema_has_the_reasons_before_the_verdict() -> None:
-    assert list(SCHEMA["properties"]) == SCHEMA["required"] == ["why", "label", "verdict"]
+    for sampled in (False, True):
+        found = schema("thinking", sampled=sampled)
+        assert list(found["properties"]) == found["required"] == ["why", "label", "verdict"]
+        assert ("maxLength" in found["properties"]["why"]) is sampled
+
+
+def test_a_schema_that_is_part_of_the_prompt_is_the_same_for_both_looks() -> None:
+    assert schema("fast", sampled=False) == schema("thinking", sampled=False)
+    assert list(schema("fast", sampled=True)["properties"]) == ["verdict"]
 
 
 def test_no_text_raises() -> None:

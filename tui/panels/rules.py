@@ -220,7 +220,8 @@ def _past_item(past: Decided) -> Item:
     at = time.strftime("%H:%M:%S", time.localtime(past.at))
     denied = past.behavior == "deny"
     word, role = ("denied", "warning") if denied else ("allowed", "dim")
-    about = ((past.target, "dim"), (f"{word}: {past.by}", "faint"))
+    by = " \u00b7 ".join(filter(None, (f"{word}: {past.by}", past.why)))
+    about = ((past.target, "dim"), (by, "faint"))
     return Item(past.serial, f"{at}  {past.tool}", past.target, "", word, about, role=role)
 
 
