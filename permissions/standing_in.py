@@ -162,8 +162,8 @@ def by_classifier(said: Opinion, ask: Ask, *, alone: bool) -> Decision:
 
 def _refused(said: Opinion, why: str) -> Deny:
     told = " ".join(filter(None, (why, said.text, said.permits)))
-    barred = told if said.stops else ""
-    return Deny(_classified(told), judged=said.judged, barred=barred, shown=said.text or why)
+    shown = said.text or why
+    return Deny(_classified(told), judged=said.judged, barred=said.stops, shown=shown)
 
 
 def _leaving(said: Opinion) -> tuple[Grant, ...]:

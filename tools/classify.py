@@ -33,7 +33,9 @@ class Opinion(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""  # one sentence: why, or why there is no opinion
     permits: str = ""  # of a refusal: what would let it run
     leave: str = ""  # with no opinion: the mode that a person may go on in
-    stops: bool = False  # where nobody is there the turn ends: refused too often
+    stops: str = (
+        ""  # where nobody is there the turn ends, as so much was refused: what it says then
+    )
     judged: Judgement | None = None
 
 

@@ -22,6 +22,7 @@ from gatewright.tools.protocol import JsonObject
 TOKENS = 40_000  # of an account, and never more than half the judge's window
 NOTICED = 0.3  # seconds after which the person is told that a check runs
 LEAVE = "default"
+BRIEF = 60  # characters of a command that was refused, where several are named
 HIDDEN = f"The command has more than {LONGEST} characters: a judge is not shown all of it."
 UNSEEN = (
     "Auto mode: nobody could look through what this agent did. It fetched something or was refused "
@@ -134,7 +135,9 @@ class Classifier:
 
     def _denied(self, pending: Pending, told: str, judged: Judgement) -> Opinion:
         paused = self.refusals.paused
-        enough = self.refusals.denied(pending.agent, f"{pending.call.name} ({told})")
+        runs = pending.access.runs
+        what = runs.command[:BRIEF] if runs is not None else pending.call.name
+        enough = self.refusals.denied(pending.agent, f"{what} ({judged.label or told})")
         if enough and not paused:
             self._ports.changed()
         label = f' or an entry in autoMode.allow about "{judged.label}"' if judged.label else ""
@@ -142,11 +145,11 @@ class Classifier:
             "It runs if the person says so in their own words, naming the action and its target, "
             f"or by an entry in autoMode.environment{label}, or by an allow rule."
         )
+        stops = ""
         if enough and self._ports.alone():
             last = "; ".join(self.refusals.told)
-            text = f"{told} Auto mode ended the turn: too much was refused. Refused last: {last}."
-            return Opinion(word="deny", text=text, permits=permits, stops=True, judged=judged)
-        return Opinion(word="deny", text=told, permits=permits, judged=judged)
+            stops = f"Auto mode ended the turn: too much was refused. Last: {last}. {permits}"
+        return Opinion(word="deny", text=told, permits=permits, stops=stops, judged=judged)
 
     def _again(self, pending: Pending, known: Opinion) -> Opinion:
         judged = known.judged or Judgement()

@@ -144,7 +144,7 @@ def test_written_down_by_a_key_it_counts_at_once(program: Program, key: str, sec
         terminal.look()
         terminal.press("enter")
         terminal.wait_for(f"Added to autoMode.{section}")
-        terminal.press("escape")
+        terminal.press_until_gone("escape", "type to search")
         say(terminal, "Go on.")
         terminal.wait_for("All done.")
     assert made(program)
