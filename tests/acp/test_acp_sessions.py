@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from gatewright.agent.launch.options import LaunchOptions
 from tests.acp.fake_editor import Editor, Refused, editor, said
@@ -290,3 +293,85 @@ async def test_a_client_that_leaves_stops_everything(tmp_path: Path) -> None:
         ed.prompt(session, "go")
         await ed.until(lambda: ed.asked("session/request_permission"))
     assert not (ed.project / "made").exists()
+
+
+async def test_prompts_keep_their_order_whatever_has_to_be_read_first(tmp_path: Path) -> None:
+    """An image takes a process of its own; a cancel behind it stops it all the same."""
+    made = io.BytesIO()
+    Image.new("RGB", (3000, 3000), "red").save(made, "PNG")
+    image = {
+        "type": "image",
+        "data": base64.b64encode(made.getvalue()).decode(),
+        "mimeType": "image/png",
+    }
+    async with editor(tmp_path, "say: One.", "say: Two.", "say: Three.") as ed:
+        session = await ed.new()
+        ends = [ed.prompt(session, "first", image), ed.prompt(session, "second")]
+        for end in ends:
+            assert (await said(end))["stopReason"] == "end_turn"
+        words = [json.dumps(body["messages"][-1]) for body in ed.server.bodies]
+        assert ["first" in words[0], "second" in words[1]] == [True, True]
+        end = ed.prompt(session, "third", image)
+        ed.notify("session/cancel", sessionId=session)
+        assert (await said(end))["stopReason"] == "cancelled"
+        assert (await ed.turn(session, "fourth"))["stopReason"] == "end_turn"
+        assert "third" not in json.dumps(ed.server.bodies[-1]["messages"])
+
+
+async def test_closed_while_it_works_everything_is_answered(tmp_path: Path) -> None:
+    async with editor(tmp_path, HANGS) as ed:
+        session = await ed.new()
+        ends = [ed.prompt(session, text) for text in ("a", "b")]
+        await ed.server.reached("gate")
+        closing = [ed.begin("session/close", sessionId=session) for _ in range(2)]
+        await said(closing[0])
+        with pytest.raises(Refused, match="no session"):
+            await said(closing[1])
+        assert [(await said(end))["stopReason"] for end in ends] == ["cancelled"] * 2
+
+
+async def test_loaded_by_many_at_once_it_is_one_session(tmp_path: Path) -> None:
+    async with editor(tmp_path, "say: First.") as ed:
+        session = await ed.new()
+        await ed.turn(session, "one")
+    async with editor(tmp_path) as ed:
+        more = {"sessionId": session, "cwd": str(ed.project), "mcpServers": []}
+        loads = [ed.begin(f"session/{how}", **more) for how in ("load", "resume", "load")]
+        for load in loads:
+            assert (await said(load))["modes"]
+        texts = [each["content"]["text"] for each in ed.updates(session, "agent_message_chunk")]
+        assert texts == ["First."] * 2
+
+
+async def test_there_are_only_so_many_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewright.agent.frontends.acp.editor_agent.MOST", 2)
+    async with editor(tmp_path) as ed:
+        opens = [ed.begin("session/new", cwd=str(ed.project), mcpServers=[]) for _ in range(5)]
+        answers = [await opened for opened in opens]
+        assert sum("result" in each for each in answers) == 2
+
+
+async def test_a_question_that_nobody_answers_says_so_in_its_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewright.agent.frontends.acp.open_session.LATE", 0.01)
+    async with editor(tmp_path, RUN, "say: Done.") as ed:
+        answer = asyncio.Event()
+
+        async def slow(params: dict[str, Any]) -> Any:
+            await answer.wait()
+            return {"outcome": {"outcome": "selected", "optionId": "no"}}
+
+        ed.handlers["session/request_permission"] = slow
+        session = await ed.new()
+        end = ed.prompt(session, "go")
+
+        def titles() -> list[Any]:
+            return [each.get("title") for each in ed.updates(session, "tool_call_update")]
+
+        await ed.until(lambda: "Run touch made · waits for your answer" in titles())
+        answer.set()
+        await said(end)
+        assert "Run touch made" in titles()

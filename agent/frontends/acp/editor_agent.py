@@ -21,7 +21,7 @@ from gatewright.agent.frontends.acp.acp_consent import Consent
 from gatewright.agent.frontends.acp.editor_files import EditorFiles
 from gatewright.agent.frontends.acp.jsonrpc import AUTH, BAD_PARAMS, DEFECT, INVALID, Peer, RpcError
 from gatewright.agent.frontends.acp.open_session import OpenSession
-from gatewright.agent.frontends.acp.prompt_blocks import message_of
+from gatewright.agent.frontends.acp.prompt_blocks import Message, message_of
 from gatewright.agent.frontends.acp.servers_given import as_flag
 from gatewright.agent.frontends.acp.whole_texts import on_disk
 from gatewright.agent.launch.options import LaunchOptions
@@ -64,7 +64,8 @@ class EditorAgent:
         self._client = params.Capabilities()
         self.greeted = False
         self._sessions: dict[str, OpenSession] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
+        self._loading = asyncio.Lock()  # two who load one session get one
+        self._opening = 0
         peer.methods.update(
             {
                 "initialize": self._of(params.Initialize, self.initialize),
@@ -162,8 +163,7 @@ class EditorAgent:
     async def _stored(self, wanted: params.StoredSession, *, replay: bool) -> Json:
         """One that is open here is that one."""
         id = wanted.session_id
-        lock = self._opening.setdefault(id, asyncio.Lock())
-        async with lock:
+        async with self._loading:
             if (opened := self._sessions.get(id)) is not None:
                 if replay:
                     await opened.replay()
@@ -177,9 +177,7 @@ class EditorAgent:
             return await self._begun(opened, wanted, replay=replay)
 
     async def _options_for(self, wanted: params.Place) -> LaunchOptions:
-        """Raises RpcError for a place that is none, and for too many."""
-        if len(self._sessions) >= MOST:
-            raise RpcError(DEFECT, f"{MOST} sessions are open here. Close one.")
+        """Raises RpcError for a place that is none."""
         more = wanted.additional_directories or []
         if len(more) > DIRECTORIES:
             raise RpcError(BAD_PARAMS, f"More than {DIRECTORIES} additional directories.")
@@ -194,6 +192,16 @@ class EditorAgent:
         )
 
     async def _open(self, options: LaunchOptions) -> OpenSession:
+        """Raises RpcError where there are too many."""
+        if len(self._sessions) + self._opening >= MOST:
+            raise RpcError(DEFECT, f"{MOST} sessions are open here. Close one.")
+        self._opening += 1
+        try:
+            return await self._made(options)
+        finally:
+            self._opening -= 1
+
+    async def _made(self, options: LaunchOptions) -> OpenSession:
         peer = self._peer
         files = self._files() if self._client.files else None
         session = await self._ports.open(options, Brought(files=files))
@@ -234,8 +242,11 @@ class EditorAgent:
 
     async def prompt(self, wanted: params.Prompt) -> Json:
         opened = self.opened(wanted.session_id)
-        message = await message_of(wanted.prompt, opened.where, shrunk)
-        return await opened.prompts.answer(message)
+
+        async def read() -> Message:
+            return await message_of(wanted.prompt, opened.where, shrunk)
+
+        return await opened.prompts.answer(read)
 
     async def cancel(self, wanted: params.Named) -> None:
         self.opened(wanted.session_id).prompts.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +126,10 @@ class OpenSession:
         for task in (*self._asked.values(), *self._tasks):
             task.cancel()
         await self.prompts.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(CLOSES):
                 await self.session.close()
-        finally:
-            self._subscription.close()
+        self._subscription.close()
 
     # what happens
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
 
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.frontends.acp.jsonrpc import AUTH, DEFECT, RpcError
@@ -36,13 +36,14 @@ ENDS = {
     Stop.ABORTED_TOOLS: "cancelled",
 }
 MODEL_STOPS = {"length": "max_tokens", "refusal": "refusal"}
+Read: TypeAlias = Callable[[], Awaitable[Message]]
 CANCELLED: Json = {"stopReason": "cancelled"}
 
 
 class _Prompt:
-    def __init__(self, message: Message) -> None:
+    def __init__(self, read: Read) -> None:
         loop = asyncio.get_running_loop()
-        self.message = message
+        self.read = read
         self.id = new_id()
         self.sent = self.taken = False
         self.ended: asyncio.Future[TurnEnded | None] = loop.create_future()  # None: not sent
@@ -69,11 +70,14 @@ class Prompts:
         self._work: asyncio.Task[None] | None = None
         self._cancelling: set[asyncio.Task[None]] = set()
 
-    async def answer(self, message: Message) -> Json:
-        """The end of its turn. Raises RpcError."""
+    async def answer(self, read: Read) -> Json:
+        """The end of its turn. Raises RpcError.
+
+        What it says is read when it is its turn: it is in its place, and can be cancelled, before.
+        """
         if len(self._waiting) >= MOST:
             raise RpcError(DEFECT, FULL)
-        prompt = _Prompt(message)
+        prompt = _Prompt(read)
         self._waiting.append(prompt)
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._run(), name="prompts of a client")
@@ -140,7 +144,7 @@ class Prompts:
             prompt.settle(CANCELLED)
 
     async def _one(self, prompt: _Prompt) -> None:
-        session, message = self._session, prompt.message
+        session, message = self._session, await prompt.read()
         await session.opened()
         await session.idle()  # a turn that woke by itself, or one that was cancelled
         scope, text = None, message.text
