@@ -22,7 +22,10 @@ AT_ONCE = 16
 CALM = 10.0  # seconds of success after which one more may run
 SOON = 1.0  # seconds before one that waits says so for the first time
 STILL_THERE = 5.0  # seconds between two signs of life of one that waits
-FIRST, LONGEST = 1.0, 32.0  # seconds of a pause whose length the server leaves to us
+# Seconds of a pause whose length the server leaves to us. Too much work is mostly over at once, too
+# many requests are not: five overloads in a row take about 6 seconds.
+FIRST = {FailureKind.RATE: 1.0, FailureKind.OVERLOADED: 0.2}
+LONGEST = 32.0
 RESETS = 600.0  # a server that wants no requests for longer is not waited for
 SPREAD = 0.1  # of what a server asks for: others that share its key come back too
 REMEMBERED = 1000  # agents
@@ -154,7 +157,7 @@ class Limiter:
         if asked:
             until = max(until, now + asked * (1.0 + SPREAD * self._dice()))
         elif news or until <= now:
-            step = min(LONGEST, FIRST * 2.0 ** (max(self._refused, 1) - 1))
+            step = min(LONGEST, FIRST[failure.kind] * 2.0 ** (max(self._refused, 1) - 1))
             until = max(until, now + step * (0.75 + 0.5 * self._dice()))
         self._paused = {**{m: t for m, t in self._paused.items() if t > now}, which: until}
         failure.waits = until - now

@@ -179,7 +179,7 @@ def rows(program: Program, url: str) -> list[Row]:
         Row(pass_, lambda: timed([python, "-c", "pass"], program)),
         Row("agent --version", lambda: timed([AGENT, "--version"], program), pass_, above=25),
         Row(client, lambda: timed([python, "-c", CLIENT, url], program)),
-        Row("agent -p hi", lambda: timed(ask, program, **keys), client, times=1.6),
+        Row("agent -p hi", lambda: timed(ask, program, **keys), client, times=0.8),
         Row(screen, lambda: first_key([python, "-c", SCREEN], program, PROMPT)),
         Row(
             "agent, first key",

@@ -98,22 +98,26 @@ async def test_agents_take_turns_however_much_one_asks() -> None:
     assert line.began == ["a", "greedy", "b", "greedy", "greedy"]
 
 
-@pytest.mark.parametrize("kind", [FailureKind.RATE, FailureKind.OVERLOADED])
-async def test_a_refusal_halves_and_keeps_the_place(kind: FailureKind) -> None:
+@pytest.mark.parametrize(
+    ("kind", "seconds"), [(FailureKind.RATE, 1.0), (FailureKind.OVERLOADED, 0.2)]
+)
+async def test_a_refusal_halves_and_keeps_the_place(kind: FailureKind, seconds: float) -> None:
     line = Line(4)
     agents = ["a", "b", "c", "d"]
     await line.comes(*agents, "e")
     failure = refused(kind=kind)
     await line.goes("b", failure)
-    assert failure.waits == pytest.approx(1.0)
+    assert failure.waits == pytest.approx(seconds)
     late = refused(kind=kind)
     await line.goes("c", late)
-    assert late.waits == pytest.approx(1.0), "it began before: no second halving, no longer pause"
+    assert late.waits == pytest.approx(seconds), (
+        "it began before: no second halving, no longer pause"
+    )
     await line.comes("c", "b")
     await line.goes("a")
-    await line.later(0.9)
+    await line.later(0.9 * seconds)
     assert line.began == agents
-    await line.later(0.2)
+    await line.later(0.2 * seconds)
     assert line.began == [*agents, "b"], "two may run; b stood before c, and both before e"
     await line.goes("d")
     await line.goes("b")
