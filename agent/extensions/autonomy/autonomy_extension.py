@@ -73,6 +73,12 @@ class Autonomy:
     def commands(self) -> tuple[Command, ...]:
         return (
             Command(
+                name="btw",
+                summary="Ask beside the conversation: answered from it, and not kept in it",
+                args="QUESTION",
+                run=self._btw,
+            ),
+            Command(
                 name="schedule",
                 summary="Prompts that run by the clock: list, add, remove, see their runs",
                 args="[WHEN PROMPT | rm ID | pause ID | resume ID | run ID | runs]",
@@ -91,6 +97,11 @@ class Autonomy:
                 run=self._autonomy,
             ),
         )
+
+    async def _btw(self, context: CommandContext) -> Outcome:
+        from gatewright.agent.extensions.autonomy.btw import btw  # noqa: PLC0415  lazy: with a line
+
+        return await btw(self._host, context.args.strip())
 
     async def _schedule(self, context: CommandContext) -> Outcome:
         return await self._lines("schedule", context)
