@@ -35,10 +35,13 @@ class Possible:
 
     def __init__(self) -> None:
         self.auto = self.agents = False
+        self._others = False  # a classifier that asks no model of ours
 
     def config(self, config: PolicyConfig, around: Surroundings) -> PolicyConfig:
         """With what is possible, and why not where it is not."""
         lack = judge_for(around).lack  # settings may take away what the session began with
+        if self._others and not around.settings.permissions.disable_auto_mode:
+            lack = ""
         auto = self.auto and not lack
         return replace(
             config,
@@ -51,6 +54,7 @@ class Possible:
 
     def take(self, brought: Sequence[Contribution], live: LiveSettings) -> None:
         self.auto = any(each.classify is not None for each in brought)
+        self._others = self.auto and bool(judge_for(live.around).lack)
         self.agents = any(each.agents for each in brought)
         if self.auto or self.agents:
             live.again()

@@ -39,8 +39,20 @@ LEVELS = [
     for command in commands
 ]
 # Sub-commands that leave the person's set-up alone.
+# `acp` is the agent itself: what it is given is judged as for `agent`.
 HARMLESS = frozenset(
-    {"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug", "hooks"}
+    {
+        "acp",
+        "doctor",
+        "sessions",
+        "models",
+        "schema",
+        "sandbox",
+        "completion",
+        "debug",
+        "hooks",
+        "lsp",
+    }
 )
 
 
