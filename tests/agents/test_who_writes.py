@@ -54,9 +54,9 @@ async def told(made: Desk) -> tuple[str, str]:
 
 
 def heard(made: Desk, by: str = "") -> list[str]:
-    """By all, or whose conversation begins with these words."""
+    """By all, or whose conversation begins with these words, behind what is announced."""
     every = [made.words(number) for number in range(len(made.server.bodies))]
-    return [text for words in every if by in ("", words[0]) for text in words]
+    return [text for words in every if not by or by in words[:2] for text in words]
 
 
 @pytest.mark.parametrize(
