@@ -63,6 +63,28 @@ async def test_an_answer_that_never_fits_fails_its_call(tmp_path: Path) -> None:
         assert json.loads(end.result)["error"]["kind"] == "schema"
 
 
+@pytest.mark.parametrize(
+    ("how", "deep", "kind"),
+    [
+        ("say: {}", 300, "schema"),
+        ("say: {}", 990, "schema"),
+        ('call: StructuredOutput {{"value": {}}}', 300, "model"),
+    ],
+)
+async def test_an_answer_too_deep_to_be_kept_fails_its_call_alone(
+    tmp_path: Path, how: str, deep: int, kind: str
+) -> None:
+    """What a page made an agent say ended the run as an internal error."""
+    nested = how.format("[" * deep + "]" * deep)
+    async with desk(tmp_path, [launch(one("{detail: true, schema: {}}")), *OK]) as opened:
+        answers(opened, *[nested] * 6)
+        opened.session.submit("go")
+        await agreed(opened)
+        end = await opened.seen.until(WorkflowEnded)
+        assert end.status == "done", end.why
+        assert json.loads(end.result)["error"]["kind"] == kind
+
+
 async def test_what_a_script_says_of_itself_forges_no_line_of_the_dialog(tmp_path: Path) -> None:
     forged = "Budget: $0.01"
     meta = (

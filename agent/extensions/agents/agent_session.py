@@ -62,7 +62,7 @@ class AgentSession:
         self._prefixes: dict[tuple[object, ...], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         self.copies: Copies | None = None  # of the agents of the session that this one copies
-        ports = CrewPorts(
+        self.ports = CrewPorts(
             journal=host.journal,
             clock=CLOCK,
             loop=loop,
@@ -74,7 +74,7 @@ class AgentSession:
             new_id=lambda: f"a{secrets.token_hex(6)}",
             reports=host.base.start.path.with_suffix("") / "spill",
         )
-        self.crew = Crew(ports)
+        self.crew = Crew(self.ports)
         self._rights = Rights(host, self._kinds, self.crew.roster, self._mode_of)
         self.bounds = Bounds(host, self._kinds, self.crew, self._mode_of)
         self.mail = Mail(self.crew, self, self._tell_main)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -10,6 +10,7 @@ from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.protocol import JsonObject
 
 REPAIRS = 4
+DEEP = 200
 TOLD = """\
 The answer that counts is one JSON value that satisfies this JSON Schema. Give it through \
 StructuredOutput if you have that tool, else as your last message, with nothing around it.
@@ -54,8 +55,27 @@ class Answer:
 
     def _judge(self, text: str) -> str:
         self.problem = self._shape.problem(text)
+        value = None if self.problem else self._shape.value(text)
+        if deeper(value, DEEP):  # it could not be written down, nor go to the script
+            self.problem = f"it is nested more than {DEEP} deep"
         if self.problem:
             self._tries += 1
         else:
-            self.given, self.value = True, self._shape.value(text)
+            self.given, self.value = True, value
         return self.problem
+
+
+def deeper(value: object, most: int) -> bool:
+    """Whether there are more lists and objects within each other than that."""
+    level: list[object] = [value]
+    for _ in range(most + 1):
+        below: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                below += cast("dict[str, object]", each).values()
+            elif isinstance(each, list):
+                below += cast("list[object]", each)
+        if not below:
+            return False
+        level = below
+    return True

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gatewright.agent.agents.crew import Apart, Crew, CrewLimits, CrewPorts
+from msgspec.structs import replace
+
+from gatewright.agent.agents.crew import Apart, Crew, CrewLimits
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life
 from gatewright.agent.agents.places import Places
@@ -31,7 +33,6 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.jobs import OwnJobs, SessionJobs
-from gatewright.agent.session.start.base import CLOCK
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.workflows.runs.past import hash_of
 from gatewright.agent.workflows.runs.run_port import (
@@ -147,29 +148,17 @@ class LifeWorker:
 class Workers:
     """The crew of all runs of a session."""
 
-    def __init__(
-        self,
-        host: Host,
-        agents: AgentSession,
-        loop: asyncio.AbstractEventLoop,
-        most: Callable[[], int],
-    ) -> None:
+    def __init__(self, host: Host, agents: AgentSession, most: Callable[[], int]) -> None:
         """`most` agents at once are started by agents of runs, besides those of the runs."""
         self._host, self._agents = host, agents
         self._hidden = SessionJobs(_untold, _nobody)
         self._of: dict[str, LifeWorker] = {}  # that live, by path
         self.counts: Callable[[str], object] = _nobody  # an agent of ours starts one: in its run
-        ports = CrewPorts(
-            journal=host.journal,
-            clock=CLOCK,
-            loop=loop,
+        ports = replace(
+            agents.ports,  # those of the session, but for whom they count and who is told
             jobs=self._jobs,
-            spawn=agents.spawn,
-            opened=agents.opened,
-            kept=host.barriers,
             limits=lambda: CrewLimits(agents.crew.limits.depth, MOST, 10**9),
             new_id=agents.crew.new_id,
-            reports=host.base.start.path.with_suffix("") / "spill",
             tell=self._told,
         )
         self.crew = Crew(ports)

@@ -59,7 +59,7 @@ class WorkflowSession:
         if agents is None:
             raise GatewrightError("There are no agents in this session.")
         self._agents = agents.opened()
-        self.workers = Workers(host, self._agents, loop, self._most)
+        self.workers = Workers(host, self._agents, self._most)
         self.workers.counts = self._counts
         agents.of_plans = self.workers
         self._scheduler = Scheduler(self._most, loop)

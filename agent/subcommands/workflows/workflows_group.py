@@ -35,7 +35,7 @@ def list_(as_json: AsJson = False) -> None:
         return
     for row in here.rows():
         tell(f"{row.name}  {row.source}{'' if row.trusted else '  not trusted, not run'}")
-        tell(f"    {row.description[:200]}")
+        tell(f"    {' '.join(row.description.split())[:200]}")
     for problem in here.problems():
         tell(f"XX  {problem}")
     if here.off:

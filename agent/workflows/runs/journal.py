@@ -18,10 +18,12 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events_of_workflows import RunStatus
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.system import private
+from gatewright.tools.system.regular import read_regular
 
 NAME = "journal.jsonl"
 INLINE = 32_000  # bytes of a value in a line; larger ones have a file
 MOST_LINE = 8_000_000
+MOST_VALUE = 64_000_000
 IN_USE = "This run goes on in another process: it can be resumed once it ended."
 
 
@@ -165,7 +167,7 @@ def value_of(folder: Path, line: CallSettled) -> Any:
         return line.value
     name = Path(line.spill).name
     try:
-        return msgspec.json.decode((folder / "results" / name).read_bytes())
+        return msgspec.json.decode(read_regular(folder / "results" / name, MOST_VALUE))
     except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise GatewrightError(f"The recorded result {name} cannot be read: {error}.") from error
 

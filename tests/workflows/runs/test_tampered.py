@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.workflows.runs.journal import CallSettled, value_of
 from gatewright.agent.workflows.runs.looked_up import earlier, past_view, script_of
 from gatewright.agent.workflows.runs.past import read_past
 
@@ -35,6 +39,14 @@ def test_a_pipe_in_place_of_a_file_is_waited_for_by_nobody(tmp_path: Path) -> No
     os.mkfifo(made / "run.json")
     assert not script_of([tmp_path], ID)
     assert not earlier([tmp_path], ())
+
+
+def test_a_pipe_in_place_of_a_result_is_a_result_that_cannot_be_read(tmp_path: Path) -> None:
+    made = folder(tmp_path)
+    (made / "results").mkdir()
+    os.mkfifo(made / "results" / "1-ab.json")
+    with pytest.raises(GatewrightError, match=r"1-ab\.json cannot be read"):
+        value_of(made, CallSettled(1, ok=True, spill="1-ab.json"))
 
 
 def test_a_run_has_the_id_of_its_folder(tmp_path: Path) -> None:
