@@ -76,7 +76,7 @@ async def test_starting_keeps_the_conversation_and_asks_for_edits(tmp_path: Path
         result = await opened.finished("exit")
         assert "mind the tests" in result
         assert PLAN in result
-        assert opened.words(3)[0].startswith("do it")
+        assert any(text.startswith("do it") for text in opened.words(3)[:2])
         opened.answer(asked, "no")
 
 
