@@ -180,6 +180,8 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
     ends = outcome.ends_turn or bool(outcome.barred)
     refused = ToolResult.refused(outcome.message, ends_turn=ends, stopped=outcome.stopped)
     view = (Text(f"{outcome.shown} {PERMIT}", "dim"),) if outcome.shown else refused.view
+    if outcome.plain:
+        view = ()  # who said it knows, and the turn's end says what next
     return replace(refused, barred=outcome.barred, view=view)
 
 

@@ -104,6 +104,7 @@ class Refused(msgspec.Struct, frozen=True):
     told: bool = False  # the person wrote something: that text is the result
     barred: str = ""  # the turn ends as a failure, and why
     shown: str = ""  # what people read of it
+    plain: bool = False  # nothing is told but what who said no knows
 
 
 class Hopeless(msgspec.Struct, frozen=True):

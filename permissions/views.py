@@ -195,7 +195,7 @@ class View:
         """A person's plain no: it ends the turn, of an agent that others started the second one."""
         self._declined += 1
         if agent == MAIN:
-            return Refused("The person said no to this call.", ends_turn=True)
+            return Refused(NO, ends_turn=True, plain=True)
         if self._declined < DECLINED:
             return Refused(f"{NO} {NO_WAY_ROUND}")
         return Refused(f"{NO} It was the second time, so this agent is stopped.", ends_turn=True)

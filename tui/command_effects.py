@@ -15,6 +15,7 @@ from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.panels.sheet import View as PanelView
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited
+from gatewright.tui.screens.room import fit_lists
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.style.look import Look
 from gatewright.tui.style.palette_file import read_files
@@ -79,6 +80,7 @@ class Reach:
         self._repl.desk.close_menu()
         self._repl.picker.close()
         self._repl.sheet.show(make(self._repl.sheet), high=high)
+        fit_lists(self._repl)
 
     def into_panel(self, make: Callable[[Sheet], PanelView]) -> None:
         """A further page of the panel that is open."""

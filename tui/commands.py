@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.outcome import Outcome, Page, Problem, Say
+from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext, Handler
 from gatewright.tools.blocks import Table, Text
-from gatewright.tui.keys import KEYS
+from gatewright.tui.panels.keys_page import KeysPage
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 
@@ -37,8 +37,8 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
                 return Say.text(said)
 
     async def keys(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-        table = Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS))
-        return Page(title="Keys", fallback=Say((table,)))
+        screen.show_panel(lambda _sheet: KeysPage(), high=True)
+        return Say(())
 
     return (
         of("theme", "Colours of the screen", theme, "[name|list]"),

@@ -1,4 +1,7 @@
-"""Every key of the screen with what it does, as people read it in `/keys`. Data only."""
+"""Every key of the screen with what it does: `/keys` shows it. Data only.
+
+What people need most stands first, in a word or two each, where there is room for two columns.
+"""
 
 from __future__ import annotations
 
@@ -50,4 +53,39 @@ KEYS: tuple[Key, ...] = (
     Key("Ctrl+Z", "Back to the shell; `fg` comes back here"),
     Key("Ctrl+L", "Paint the screen again"),
     Key("Mouse", "Wheel scrolls; drag selects and copies"),
+)
+
+BRIEF: tuple[tuple[str, tuple[Key, ...]], ...] = (
+    (
+        "Writing",
+        (
+            Key("Enter", "send"),
+            Key("Ctrl+J", "new line"),
+            Key("/  @", "commands, files"),
+            Key("!  #", "shell, memory"),
+            Key("Up, Down", "what was sent before"),
+            Key("Ctrl+R", "search it"),
+            Key("Ctrl+S", "put the draft aside"),
+            Key("Ctrl+G", "write in your editor"),
+            Key("Ctrl+V", "attach a picture"),
+            Key("Ctrl+U", "cut, Ctrl+_ undoes"),
+            Key("Esc Esc", "empty it, or go back"),
+        ),
+    ),
+    (
+        "While it works",
+        (
+            Key("Esc", "stop"),
+            Key("Ctrl+B", "on in the background"),
+            Key("Shift+Tab", "next permission mode"),
+            Key("Ctrl+O", "open tool output"),
+            Key("Ctrl+T", "read and search all"),
+            Key("Ctrl+X", "fold the steps"),
+            Key("PgUp, PgDn", "scroll"),
+            Key("Ctrl+End", "to the newest"),
+            Key("Ctrl+Z", "to the shell, fg returns"),
+            Key("Ctrl+C", "stop, twice leaves"),
+            Key("Ctrl+D", "leave"),
+        ),
+    ),
 )

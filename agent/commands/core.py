@@ -6,7 +6,9 @@ from gatewright.agent.commands.outcome import Outcome, Page, Quit, Say
 from gatewright.agent.commands.registry import BUILT_IN, Command, CommandContext, Commands
 from gatewright.tools.blocks import Table, Text
 
+SHORT = 20  # cells of a list that is looked through for a name
 SIGNS = (
+    "/help NAME says all that one takes. "
     "! runs a command of your own, @ names a file and # keeps a line in memory; "
     "on the screen, ? on an empty prompt shows the keys."
 )
@@ -16,12 +18,17 @@ def help_commands(known: Commands) -> tuple[Command, ...]:
     async def help_(context: CommandContext) -> Outcome:
         if context.args:
             return _about(context.args.removeprefix("/"), known)
-        rows = tuple((f"/{c.name} {c.args}".rstrip(), c.summary) for c in known)
+        rows = tuple((f"/{c.name} {_short(c.args)}".rstrip(), c.summary) for c in known)
         shown = Say((Table(("Command", "What it does"), rows), Text(SIGNS, "dim")))
         return Page(title="Commands", fallback=shown)
 
     summary = "What you can type here"
     return (Command(name="help", summary=summary, args="[command]", aliases=("?",), run=help_),)
+
+
+def _short(args: str) -> str:
+    """What it takes, where that is said in a word or two; `/help NAME` has it all."""
+    return args if len(args) <= SHORT else "\u2026"
 
 
 def _about(name: str, known: Commands) -> Outcome:

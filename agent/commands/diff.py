@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Choice, Listing, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Choice, Listing, Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -65,7 +65,7 @@ def diff_commands(review: Review) -> tuple[Command, ...]:
 async def diff(review: Review, context: CommandContext) -> Outcome:
     views, args = await review.changes(), context.args
     if not views:
-        return Say.text(f"{NOTHING} {review.unknown()}".rstrip())
+        return Page.text("Changed", f"{NOTHING} {review.unknown()}".rstrip())
     if args:
         entry = _named(args, views)
         if entry is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Output, Table, Text
 
@@ -36,7 +36,7 @@ async def hooks(book: Hooks, context: CommandContext) -> Outcome:
     rows = book.rows()
     book.seen()
     if not rows:
-        return Say.text(NOTHING)
+        return Page.text("Hooks", NOTHING)
     if not id:
         return listing(book, Say((_table(rows), Text(HINT, "dim"))))
     row = _row(rows, id)

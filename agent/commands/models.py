@@ -198,7 +198,7 @@ async def login(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
         return Pick(
             fallback=Say((table, Text("/login PROVIDER goes on.", "dim"))),
             title="Store a key for",
-            choices=tuple(map(provider_choice, places)),
+            choices=tuple(provider_choice(place) for place in places if place.found or place.page),
             choose=lambda name: login(book, in_use, CommandContext(args=name)),
         )
     place = next((place for place in places if place.provider == args), None)

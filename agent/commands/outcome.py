@@ -192,6 +192,11 @@ class Page(Offer, frozen=True, kw_only=True):
 
     title: str
 
+    @classmethod
+    def text(cls, title: str, text: str) -> Page:
+        """A word to somebody who opened what is empty."""
+        return cls(title=title, fallback=Say.text(text))
+
 
 class Form(Offer, frozen=True, kw_only=True):
     """A text to edit; `take` gets it when it was changed."""

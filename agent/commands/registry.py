@@ -215,7 +215,10 @@ class Commands:
     def nearest(self, name: str) -> str:
         self._refresh()
         names = [each for each, known in self._by_name.items() if not known.hidden]
-        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+        begun = sorted(
+            (each for each in names if len(name) > 1 and each.startswith(name.lower())), key=len
+        )
+        close = begun or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.65)
         return close[0] if close else ""
 
     def missing(self, name: str) -> Problem:

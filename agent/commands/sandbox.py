@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gatewright.agent.commands.outcome import Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block
 
@@ -25,7 +25,7 @@ def sandbox_command(
             return Say(restore(number.strip()))
         if word:
             return Problem.of("It is /sandbox alone, or /sandbox restore N.")
-        return Say(panel())
+        return Page(title="Sandbox", fallback=Say(panel()))
 
     return Command(
         name="sandbox",

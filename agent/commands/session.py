@@ -43,7 +43,12 @@ def session_commands(
             aliases=("new", "reset"),
             run=clear,
         ),
-        Command(name="cost", summary="Tokens and dollars of this session", run=cost),
+        Command(
+            name="cost",
+            summary="Tokens and dollars of this session",
+            aliases=("usage",),
+            run=cost,
+        ),
         Command(
             name="status",
             summary="Model, mode, folder, trust, sandbox and files of this session",

@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Outcome, Pick, Problem, Say, Switch
+from gatewright.agent.commands.outcome import Outcome, Page, Pick, Problem, Say, Switch
 from gatewright.agent.commands.registry import Command, CommandContext, InUse, Modes
 from gatewright.agent.errors import SessionError
 from gatewright.agent.session.history_actions import Past
@@ -63,7 +63,7 @@ async def resume(past: Past, left: Left, context: CommandContext) -> Outcome:
     if found:
         return _list(found, sessions, left, context)
     if not args:
-        return Say.text("There is no other session in this directory.")
+        return Page.text("Sessions", "There is no other session in this directory.")
     try:
         return Problem.of(_place(await past.elsewhere(args), past))
     except SessionError:

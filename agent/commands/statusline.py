@@ -6,7 +6,7 @@ import asyncio
 import json
 from functools import partial
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Page, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.settings.overview import Setting, SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
@@ -34,7 +34,8 @@ def statusline_commands(book: SettingsBook) -> tuple[Command, ...]:
 async def statusline(book: SettingsBook, context: CommandContext) -> Outcome:
     args = context.args
     if not args:
-        return Say(await asyncio.to_thread(_about, book))
+        shown = Say(await asyncio.to_thread(_about, book))
+        return Page(title="Status line", fallback=shown)
     if args.lower() in OFF:
         return Say.text(await _off(book))
     return Say.text(await _set(book, args))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext, ListedJobs, Resume, TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools import blocks
@@ -40,7 +40,7 @@ async def tasks(jobs: ListedJobs, resume: Resume, context: CommandContext) -> Ou
         return Say(tuple(_output(jobs, verb)))
     rows = jobs.rows()
     if not rows:
-        return Say.text(NOTHING)
+        return Page.text("Background", NOTHING)
     cells = tuple(
         (row.id, row.status, elapsed(row.seconds), _cut(row.title), _cut(row.last)) for row in rows
     )

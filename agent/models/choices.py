@@ -187,7 +187,7 @@ class ModelBook:
                 pages.get(server.name, ""),
             )
             for server in self._servers()
-            if server.api_key_env or server.api_key_helper or server.name in stored
+            if server.name in stored or server.api_key_helper or _takes_key(server)
         ]  # fmt: skip
         return sorted(places, key=lambda place: (not place.found, not place.page))
 
@@ -254,6 +254,11 @@ def one_key(text: str) -> str:
     if not key or blank or len(key) > KEY_LIMIT:
         raise GatewrightError("That is no key: give one line without spaces.")
     return key
+
+
+def _takes_key(server: Endpoint) -> bool:
+    """A server of this machine asks for none; who wants one there writes down where it is."""
+    return bool(server.api_key_env) and not server.local
 
 
 def _place(server: Endpoint) -> str:

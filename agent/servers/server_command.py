@@ -9,7 +9,16 @@ from typing import Protocol
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Act, Choice, Listing, Look, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import (
+    Act,
+    Choice,
+    Listing,
+    Look,
+    Outcome,
+    Page,
+    Problem,
+    Say,
+)
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Output, Table, Text
@@ -96,7 +105,7 @@ async def servers(book: ServerBook, context: CommandContext) -> Outcome:
     rows = book.rows()
     if not name:
         if not rows:
-            return Say.text(NOTHING)
+            return Page.text("MCP servers", NOTHING)
         return _listing(book, Say((_table(rows), Text(USAGE, "dim"))))
     row = next((row for row in rows if row.name == name), None)
     if row is None:

@@ -386,3 +386,42 @@ async def test_a_number_marks_one_of_several_and_gives_no_answer_yet() -> None:
         await unanswered(s)
         await s.press("enter")
         await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
+
+
+async def test_a_letter_that_came_too_early_answers_when_it_is_given_once_more() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("y")
+        await s.see("once more gives it")
+        await s.until(lambda: s.app.repl.box.text == "y")
+        assert "y  Yes, once" in s.text(), "what answers is shown"
+        assert "n  No" not in s.text()
+        await s.press("y")  # too soon: somebody holds it down
+        await unanswered(s)
+        assert s.app.repl.box.text == "yy"
+        s.clock.now += 2 * REPEAT
+        await s.press("y")
+        await s.wait(2 * QUIET)
+        await s.until(lambda: s.session.answers == [(1, Answer(choices=("once",)))])
+        await s.until(lambda: s.app.repl.box.text == "")
+
+
+@pytest.mark.parametrize("rest", ["n", "es", "Y"])
+async def test_another_letter_behind_an_early_one_is_a_word(rest: str) -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("y")
+        s.clock.now += 2 * REPEAT
+        await slowly(s, *rest)
+        await unanswered(s)
+        assert s.app.repl.box.text == f"y{rest}"
+
+
+async def test_an_early_letter_given_again_within_a_word_is_no_answer() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("n")
+        s.clock.now += 2 * REPEAT
+        await s.press("n", "o")
+        await unanswered(s)
+        assert s.app.repl.box.text == "nno"

@@ -109,6 +109,12 @@ def test_each_part_has_its_bar_and_what_is_free_has_no_colour() -> None:
     assert all(row.width <= 80 for row in rows)
     together = rows[0].spans
     assert [len(span.text) for span in together] == [15, 1, 44]  # the least is seen too
+    little = Shares(
+        (Share("A", 3), Share("B", 2), Share("C", 1), Share("Free", 994, spare=True)), 1000
+    )
+    lengths = [len(span.text) for span in draw(little, 80)[0].spans]
+    assert sum(lengths[:-1]) == 1, "what is not used does not look used"
+    assert [row.plain.count("\u2588") for row in draw(little, 80)[2:]] == [59, 39, 19, 0]
     assert [row.plain.split()[1:4] for row in rows[2:]] == [
         ["Tools", "250", "25.0%"],
         ["Answers", "1", "0.1%"],
@@ -118,3 +124,26 @@ def test_each_part_has_its_bar_and_what_is_free_has_no_colour() -> None:
     assert plain(shares).splitlines()[0].split() == ["Tools", "250", "25.0%"]
     for width in (8, 20, 30, 200):
         assert all(row.width <= width for row in draw(shares, width) if width > 20)
+
+
+async def test_the_most_needed_keys_stand_side_by_side_where_there_is_room() -> None:
+    async with stage(size=(80, 24)) as s:
+        await s.press("question_mark")
+        await s.see(
+            "Writing", "While it works", "new line", "to the shell, fg returns", "esc closes"
+        )
+        assert "\u276f" in s.text(), "the prompt is seen below"
+    async with stage(size=(40, 12)) as s:
+        await s.press("question_mark")
+        await s.see("What it does", "esc closes")
+        assert "While it works" not in s.text()
+
+
+async def test_a_page_leaves_the_screen_as_it_was() -> None:
+    async with stage(size=(80, 24)) as s:
+        await s.settled()
+        before = s.text()
+        await s.press("question_mark")
+        await s.see("Writing")
+        await s.press("escape")
+        await s.until(lambda: s.text() == before)

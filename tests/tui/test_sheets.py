@@ -321,13 +321,13 @@ async def test_settings_are_switched_chosen_and_typed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("width", "seen"),
-    [(150, "Settings  screen  session  permissions"), (60, "Settings  screen 1/")],
+    [(80, "Settings   screen 10   session"), (40, "Settings  screen 1/5")],
 )
 async def test_all_lists_are_named_where_they_fit(tmp_path: Path, width: int, seen: str) -> None:
     async with panel(Books(tmp_path), "/config", size=(width, 30)) as s:
         await s.see(seen)
         await press(s, "shift+tab")
-        await s.see("Settings  screen  session" if width > 100 else "Settings  plugins ")
+        await s.see("Settings   screen 10   session" if width > 60 else "Settings  servers 5/5")
 
 
 async def test_settings_know_the_modes_and_who_has_the_say(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from textual.timer import Timer
 
 UNCLEAR = "choose with the arrows, then enter"
+AGAIN = "it was too early to be an answer: once more gives it"
 LATER = "answer first, then enter runs it"
 LARGER = "make the window larger to read it"
 READS, CHANGES = -1, -2  # the numbers of keys that answer nothing

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 GUARD = 0.4  # seconds after a question is seen, and after every key meanwhile
 QUIET = 0.6  # seconds without a key after which nobody is typing any more
 REPEAT = 0.75  # seconds within which a key that is held down comes again at the latest
 HOLD = 0.25  # seconds an answer waits for a next key, which would make it a word
+FEW = 4  # early letters that are no word yet
 BURST = 0.03  # seconds Enter waits: at the beginning of a paste it is none
 
 
@@ -56,7 +59,32 @@ class Guard:
         self.draft_changed(now)
         self.typed, self.moved = True, False
 
+    def rested(self, now: float) -> bool:
+        """Whether no key that is held down would come again as late as this."""
+        return now - self._pressed >= REPEAT
+
     @property
     def hold(self) -> float:
         """How long an answer waits: longer when somebody pauses within a sentence."""
         return QUIET if self.typed else HOLD
+
+
+class Early:
+    """The letter of an answer that came before the question could be read, into an empty draft.
+
+    It is no answer, and stays in the draft; the same one once more, after a pause, is meant.
+    """
+
+    def __init__(self) -> None:
+        self._letter = ""
+
+    def typed(self, draft: str, letter: str, answers: Sequence[str]) -> bool:
+        """Whether it may have been meant as an answer."""
+        if not draft:
+            self._letter = letter if letter in answers else ""
+        return bool(self._letter) and not draft
+
+    def of(self, draft: str) -> str:
+        """The letter, where the draft is nothing else."""
+        alone = 0 < len(draft) <= FEW and not draft.strip(self._letter or " ")
+        return self._letter if alone else ""

@@ -17,19 +17,18 @@ from gatewright.tui.ask import answer_keys as keys
 from gatewright.tui.ask import messages as said
 from gatewright.tui.ask.answer_keys import Held
 from gatewright.tui.ask.form import FilledIn
-from gatewright.tui.ask.guard import BURST, Guard
+from gatewright.tui.ask.guard import BURST, Early, Guard
 from gatewright.tui.ask.inside import Inside, Opened
 from gatewright.tui.ask.question import Laid, Marks
-from gatewright.tui.ask.reading import Reading
+from gatewright.tui.ask.reading import Reading, ScrolledRows
 from gatewright.tui.ask.rule_edit import RuleEdit
 from gatewright.tui.ask.ways import aside, edits, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
-from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
 
 
-class AskPanel(Rows, can_focus=True):
+class AskPanel(ScrolledRows, can_focus=True):
     """Shows the oldest pending question; answers leave as messages."""
 
     BACK = "surface"
@@ -53,11 +52,10 @@ class AskPanel(Rows, can_focus=True):
         self.at = 0
         self.picked: set[str] = set()
         self.room = 24  # rows the panel may take
-        self._guard = Guard()
+        self._guard, self._early = Guard(), Early()
         self._held: Held | None = None
         self._laid: Laid | None = None
         self._inside = Inside()
-        self._reading = Reading()
         self._letters = True  # whether they answer
         self._clear = False  # no draft since this question was seen: what is typed is meant for it
 
@@ -71,6 +69,7 @@ class AskPanel(Rows, can_focus=True):
         if first is not None and fresh:
             self.at, self.picked = preselected(first.ask), set()
             self._inside, self._reading = Inside(first.ask), Reading()
+            self._early = Early()
             self._letters = self._clear = not self._drafting
             self._guard.start(self._clock())
             self.call_after_refresh(self.seen)
@@ -137,14 +136,6 @@ class AskPanel(Rows, can_focus=True):
             self._begun_before(event.text[:1])
         self._type(event.text, "", now)
 
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self._scroll(-keys.WHEEL)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self._scroll(keys.WHEEL)
-
     def _fills_in(self, opened: Opened, key: str, character: str, now: float) -> bool:
         """A key of what the person opened; whatever else it may mean elsewhere."""
         if key == "enter" and self._guard.pasting(now):
@@ -189,7 +180,7 @@ class AskPanel(Rows, can_focus=True):
         elif self._guard.blocks(now):
             if key in keys.STEPS:
                 self._guard.type(now)  # it chose nothing, so Enter behind it says no yes
-            self._begun_before(character)
+            self._too_early(character)
             self._type(character, key, now)
         else:
             self._answering(key, character, now)
@@ -213,6 +204,11 @@ class AskPanel(Rows, can_focus=True):
         """The first letters came before the question was read: they are not about it."""
         if text.isprintable() and text and not self._guard.typed:
             self._clear = False
+
+    def _too_early(self, character: str) -> None:
+        self._begun_before(character)
+        if self._early.typed(self._draft(), character, [way.key for way in self._ways()]):
+            self.post_message(said.KeyUnclear(keys.AGAIN))
 
     def _tells(self) -> bool:
         """Whether Enter gives the draft as the answer."""
@@ -250,10 +246,6 @@ class AskPanel(Rows, can_focus=True):
             self._reading.turn(key)
             self.refresh_rows()
 
-    def _scroll(self, delta: int) -> None:
-        self._reading.move(delta)
-        self.refresh_rows()
-
     def _enter(self) -> None:
         if self.at in self._reading.cut:
             self.post_message(said.KeyUnclear(keys.LARGER))
@@ -276,7 +268,7 @@ class AskPanel(Rows, can_focus=True):
             self._held = Held(character, number, timer)
         elif not character or character not in letters:
             self._type(character, key, now)
-        elif self._drafting:
+        elif self._drafting and not self._again(character, now):
             self._type(character, key, now)
             self.post_message(said.KeyUnclear())
         elif (number := letters.index(character)) in self._reading.cut and number != self.at:
@@ -286,6 +278,10 @@ class AskPanel(Rows, can_focus=True):
             self.post_message(said.KeyUnclear(keys.LARGER))
         else:
             self._hold(character, number, self._guard.hold)
+
+    def _again(self, character: str, now: float) -> bool:
+        """Whether this letter, which came too early, is given once more."""
+        return character == self._early.of(self._draft()) and self._guard.rested(now)
 
     def _hold(self, character: str, number: int, seconds: float) -> None:
         """An answer, unless another key follows at once."""
@@ -303,6 +299,9 @@ class AskPanel(Rows, can_focus=True):
         if self._held is None or self.pending is None:
             return
         held, self._held = self._held, None
+        if held.character and held.character == self._early.of(draft := self._draft()):
+            for _ in draft:
+                self.post_message(said.TypedDraft("", "backspace"))
         if held.number == keys.READS:
             self.post_message(said.ShowWhole(self.pending))
         elif held.number == keys.CHANGES:
@@ -386,6 +385,5 @@ class AskPanel(Rows, can_focus=True):
         picked, since = frozenset(self.picked), self.pending.since if self.pending else 0.0
         waited = int(self._now() - since) if since else 0
         letters, tells = self._letters, self._tells()
-        return Marks(
-            self.at, picked, self._reading.scroll, letters=letters, tells=tells, waited=waited
-        )
+        early, scroll = self._early.of(self._draft()), self._reading.scroll
+        return Marks(self.at, picked, scroll, letters, early=early, tells=tells, waited=waited)

@@ -49,6 +49,7 @@ from gatewright.tui.state import Pending
 PAD = 2
 MOST = 60  # rows that a changed rule ever wants
 TITLE_ROWS = 3
+MARKS = "Space or its number marks one, Enter gives what is marked."
 ROOMY = 56  # columns from which a title has room for a hint
 UNREAD = -1  # nobody scrolled yet
 READ = 6  # rows of a body that go before all rows of the reason
@@ -60,14 +61,15 @@ LEAST = 2  # rows of it that go before all rows of the title
 class Marks:
     """Where the person is: option under the cursor, options marked, first row of the body.
 
-    Without `letters` these belong to the draft: none is shown that would not answer. With `tells`
-    the draft is an answer.
+    Without `letters` these belong to the draft: none is shown that would not answer, but for the
+    `early` one that is the whole draft. With `tells` the draft is an answer.
     """
 
     at: int = 0
     picked: frozenset[str] = frozenset()
     scroll: int = UNREAD
     letters: bool = True
+    early: str = ""
     tells: bool = False
     waited: int = 0  # seconds that another agent waits
 
@@ -140,6 +142,8 @@ class Laid:
             ways = list(chain(*shown))
             left = room - len(title) - len(reason) - len(ways)
             if left >= min(len(body), need):
+                spare = left - len(body)  # the reason takes what nothing else needs
+                reason = cut(self._reason, len(reason) + max(0, spare), self._inner)
                 return QuestionRows(
                     title, body, ways, reason, lost if shown is few else frozenset()
                 )
@@ -194,7 +198,8 @@ def _warned(ask: Ask, width: int) -> list[Line]:
 
 def _reason(ask: Ask, width: int) -> list[Line]:
     reason = visible(ask.reason, strict=True)
-    return flow(reason, width, "warning" if ask.danger else "dim") if reason else []
+    rows = flow(reason, width, "warning" if ask.danger else "dim") if reason else []
+    return [*rows, *(flow(MARKS, width, "faint") if ask.multiple else ())]
 
 
 def _gaps(body: list[Line], reason: list[Line]) -> int:
@@ -264,6 +269,8 @@ def _body(ask: Ask, width: int) -> list[Line]:
     rows: list[Line] = []
     named = bool(_counts(ask))
     for block in map(exact, ask.body):
+        if isinstance(block, Text) and _named(ask).endswith(f" {block.text}"):
+            continue  # the title says it
         if rows:
             rows.append(BLANK)
         if isinstance(block, Code) and block.folded:
@@ -346,9 +353,10 @@ def _options(pending: Pending, marks: Marks, width: int) -> list[list[Line]]:
 
 
 def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -> list[Line]:
+    key = option.key if marks.letters or option.key == marks.early else ""
     head = [
         Span("▸ " if here else "  ", "accent"),
-        Span(cells.pad(option.key if marks.letters else "", 3), "accent" if here else "dim"),
+        Span(cells.pad(key, 3), "accent" if here else "dim"),
     ]
     if ask.multiple and option.id:
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from gatewright.tui.ask.answer_keys import PAGES, SCROLLS
+from textual import events
+
+from gatewright.tui.ask.answer_keys import PAGES, SCROLLS, WHEEL
 from gatewright.tui.ask.question import UNREAD, Window
+from gatewright.tui.rows import Rows
+from gatewright.tui.style.look import Look
 
 
 class Reading:
@@ -29,3 +33,23 @@ class Reading:
         if self.scroll != UNREAD:
             self.scroll = shown.above
         self._page = max(1, len(shown.rows) - 2)
+
+
+class ScrolledRows(Rows):
+    """Rows that the mouse scrolls, too."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self._reading = Reading()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self._move(-WHEEL)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self._move(WHEEL)
+
+    def _move(self, delta: int) -> None:
+        self._reading.move(delta)
+        self.refresh_rows()

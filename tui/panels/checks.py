@@ -9,9 +9,10 @@ from functools import partial
 
 from gatewright.agent.commands.panels import Check, Finding
 from gatewright.tui import cells
-from gatewright.tui.line import Line, Span, line, wrap
+from gatewright.tui.line import BLANK, Line, Span, line, wrap
 from gatewright.tui.panels.listing import STEPS
-from gatewright.tui.panels.sheet import Press, Sheet
+from gatewright.tui.panels.page import hidden
+from gatewright.tui.panels.sheet import LOW, Press, Sheet
 from gatewright.tui.sanitize import one_line
 
 MARKS = {"ok": ("\u2713", "good"), "!!": ("!", "warning"), "XX": ("\u2717", "error")}
@@ -31,11 +32,12 @@ class ChecksView:
         self._round = 0
         self._found: dict[str, Sequence[Finding] | str] = {}
         self._began = 0.0
+        self._more = False  # than the rows that are seen
         self._start()
 
     @property
     def keys(self) -> Sequence[str]:
-        return ("r repeats", "up/down scroll")
+        return ("r repeats", *(("up down scroll",) if self._more else ()))
 
     def press(self, press: Press) -> bool:
         if press.key in STEPS:
@@ -74,12 +76,13 @@ class ChecksView:
 
     def lines(self, width: int, height: int) -> list[Line]:
         rows = [row for check in self._checks for row in self._rows(check, width)]
-        room = max(1, height - 1)
+        gap = [] if height < LOW - 2 else [BLANK]
+        room = max(1, height - 1 - len(gap))
         self._at = min(self._at, max(0, len(rows) - room))
-        below = len(rows) - room - self._at
-        more = Span(f"   {below} more below" if below > 0 else "", "faint")
+        self._more = len(rows) > room
+        more = Span(f"   {hidden(self._at, len(rows) - room - self._at)}", "faint")
         head = line(Span("Doctor", "text:b"), Span("   "), self._summary(), more)
-        return [head, *rows[self._at : self._at + room]]
+        return [head, *gap, *rows[self._at : self._at + room]]
 
     def _summary(self) -> Span:
         if self._running:

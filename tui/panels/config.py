@@ -15,9 +15,15 @@ from gatewright.tui.panels.sheet import Sheet
 if TYPE_CHECKING:
     from gatewright.agent.commands.rules.keeping_places import Shelf
 
-SESSION = "session"
-FIRST = ("ui", SESSION)
-NAMES = {"ui": "screen"}
+GROUPS = {  # a section that is named nowhere stands in the last one
+    "screen": ("ui", "statusLine"),
+    "session": ("",),
+    "safety": ("permissions", "sandbox", "autoMode"),
+    "agents": ("agents", "workflows", "worktree", "skills"),
+    "servers": ("mcp", "web", "plugins"),
+}
+LAST = next(reversed(GROUPS))
+PLACES = {section: group for group, sections in GROUPS.items() for section in sections}
 CHOSEN = ("switch", "choice")
 SPOKEN = {"true": "on", "false": "off"}
 
@@ -36,21 +42,19 @@ class ConfigView:
         self._book = panel.book
         self._choices = {**panel.choices, "ui.theme": themes}
         self._taken_up = taken_up
-        found = dict.fromkeys(_section(option.key) for option in self._book.options())
-        tabs = (*FIRST, *(name for name in found if name not in FIRST))
-        self._sections = {NAMES.get(name, name): name for name in tabs}
         self.listing = Listing(
             "Settings",
             self._load,
             self._enter,
-            tabs=Tabs(tuple(self._sections)),
+            tabs=Tabs(tuple(GROUPS)),
             acts=lambda: (Act(("ctrl+d",), "takes yours away", self._unset),),
             enters=lambda: "changes",
         )
 
     def _load(self, tab: str) -> Sequence[Item]:
-        section = self._sections[tab]
-        options = (o for o in self._book.options() if _section(o.key) == section)
+        options = [o for o in self._book.options() if PLACES.get(_section(o.key), LAST) == tab]
+        sections = GROUPS[tab]
+        options.sort(key=lambda o: (*sections, _section(o.key)).index(_section(o.key)))
         return [_item(option, listed=bool(self._known(option))) for option in options]
 
     def _enter(self, item: Item) -> None:
@@ -121,7 +125,7 @@ class ConfigView:
 
 
 def _section(key: str) -> str:
-    return key.partition(".")[0] if "." in key else SESSION
+    return key.partition(".")[0] if "." in key else ""
 
 
 def _plain(value: str) -> str:

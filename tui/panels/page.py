@@ -70,7 +70,11 @@ class PageView:
         return rows
 
     def _head(self, last: int) -> Line:
-        above, below = self._first, max(0, len(self._rows) - last)
-        told = [f"{above} above"] if above else []
-        told += [f"{below} below"] if below else []
-        return line(Span(self._title, "text:b"), Span(f"   {', '.join(told)}", "faint"))
+        told = hidden(self._first, len(self._rows) - last)
+        return line(Span(self._title, "text:b"), Span(f"   {told}", "faint"))
+
+
+def hidden(above: int, below: int) -> str:
+    """How many rows are not seen, for the head of what scrolls."""
+    told = [f"{above} above"] if above > 0 else []
+    return ", ".join(told + ([f"{below} below"] if below > 0 else []))

@@ -92,6 +92,11 @@ class Sheet(Rows, can_focus=True):
         if not self._hidden:  # a question keeps the keys until it is answered
             self.focus()
 
+    @property
+    def high(self) -> bool:
+        """Whether what is open takes what room there is."""
+        return bool(self._views) and self._high
+
     def shows(self, view: View) -> bool:
         """Whether this is the view that is seen, or one below it."""
         return view in self._views

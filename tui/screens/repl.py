@@ -360,6 +360,7 @@ class Repl(Patient, inherit_bindings=False):
     def on_rows_closed(self) -> None:
         """A second Enter may still be on its way: it answers no question below."""
         self.panel.draft_changed()
+        fit_lists(self)
         self.return_focus()
 
     def on_secret_field_given(self, message: SecretField.Given) -> None:

@@ -22,8 +22,11 @@ def fit_lists(repl: Repl) -> None:
     others += (1 if short else 2) if repl.view.busy else int(short)
     if height >= LOW:
         others += repl.steps.taken + repl.agents.taken
-    room = max(3, height - others)
+    covers = repl.sheet.high and not short and height < LOW
+    repl.set_class(covers and not repl.view.busy, "covered")  # what says nothing has no row
     for rows in (repl.sheet, repl.picker):
+        more = SEEN - 1 if covers and rows is repl.sheet else 0
+        room = max(3, height - others + more)
         if rows.room != room:
             rows.room = room
             rows.refresh_rows()

@@ -27,6 +27,7 @@ FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 RATE = 8
 FELT = 0.3  # seconds after which a hook is named
 LETTERS = 4  # of a token, roughly, until its number is known
+NAMED = 12  # cells below which the name of a step says nothing
 AROUND = 16  # cells of the mark and of what stops it
 LONG = 15.0  # seconds after which it is said that agents can go to the background
 MOVE = "ctrl+b to background"
@@ -64,7 +65,7 @@ class Spinner(Rows):
 def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     """`Adding a test  14 s of 1 min 12 s · 2.1k tokens`; how long a wait for another try takes."""
     if view.asks:
-        return []
+        return [BLANK] if view.todo else []  # the steps begin below the conversation, not in it
     doing, since = _doing(view, now)
     if not (view.busy or since):
         return [BLANK]
@@ -73,11 +74,12 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     tail = _so_far(view, since, now)
     if left > 0:
         tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
-    room = max(8, width - cells.width(tail) - AROUND)
+    room = width - cells.width(tail) - AROUND
+    doing = cells.fit(doing, room) if room >= NAMED or not view.todo else ""  # it is pinned below
     row = line(
         Span(f"{mark} ", "accent"),
-        Span(cells.fit(doing, room), "dim"),
-        Span(tail, "faint"),
+        Span(doing if room >= NAMED or not doing else cells.fit(doing, NAMED), "dim"),
+        Span(tail if doing else tail.lstrip(), "faint"),
         Span("  esc to stop" if view.busy and view.path == MAIN else "", "faint"),
         Span(f"  {MOVE}" if _movable(view, now) else "", "faint"),
     )

@@ -64,6 +64,8 @@ def right_parts(view: View) -> dict[str, Span]:
     if view.window and view.context:
         share = min(100, round(100 * view.context / view.window))
         parts["context"] = Span(f"{share}% context", "warning" if share >= FULL else "dim")
+    elif view.context:  # of what was stored; how large the window is a request will say
+        parts["context"] = Span(f"{count(view.context)} context", "dim")
     if view.hook_failures:
         parts["hooks"] = Span(_failed(view.hook_failures), "warning")
     if not view.confined:

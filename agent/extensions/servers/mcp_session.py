@@ -161,7 +161,7 @@ class McpSession:
         if before not in ((), self._told_roots):
             self.servers.roots_changed()
         told = [*found.problems, *(fault.text() for fault in known.faults)]
-        if self._alone or not around.trusted:
+        if self._alone:  # elsewhere the question of trust names them, and /mcp shows them
             names = [s.name for s in self.servers.all if s.state == "unapproved"]
             told.append(waiting(names, trusted=around.trusted))
         new = tuple(text for text in map(escaped, told) if text and text not in self._told)

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Protocol
 
-from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Pick, Problem, Say
+from gatewright.agent.commands.outcome import (
+    Act,
+    Choice,
+    Listing,
+    Outcome,
+    Page,
+    Pick,
+    Problem,
+    Say,
+)
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.panel.plugin_rows import (
@@ -118,7 +127,7 @@ def listing(book: PluginBook, seen: Overview) -> Outcome:
     """Four lists, in the order in which they matter to whoever has none, or some."""
     rows = choices(seen)
     if not rows:
-        return Say.text(NOTHING)
+        return Page.text("Plugins", NOTHING)
 
     async def read(id: str) -> Sequence[Block]:
         now = await asyncio.to_thread(book.overview)
