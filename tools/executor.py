@@ -98,7 +98,7 @@ class RawExecutor:
             work = asyncio.to_thread(tool.foresee, prepared.input, ctx)
             return Foreseen(tuple(await asyncio.wait_for(work, FORESEEING)))
         except ToolFailure as failure:
-            return Foreseen(failed=failure.result())
+            return Foreseen(failed=failure.result(ctx.where))
         except TimeoutError:
             text = f"{name}: the file could not be read within {FORESEEING:.0f} s."
             return Foreseen(failed=ToolResult.failed(f"{text} Nothing was changed."))
@@ -128,7 +128,7 @@ class RawExecutor:
             result = await self._run(tool, input, given, limit)
             return finished(await self._fitted(result, ctx) if result.parts else result)
         except ToolFailure as failure:
-            return capped(failure.result(), ctx.spill, name)
+            return capped(failure.result(ctx.where), ctx.spill, name)
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("%s failed", name)
             kind = type(error).__name__

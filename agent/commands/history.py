@@ -81,7 +81,8 @@ async def rewind(past: Past, context: CommandContext) -> Outcome:
     if number == "undo":
         return await _told(past.undo())
     if not number:
-        return _offered(past, points) if points else Say(_points(points))
+        nothing = Page(title="Go back to", fallback=Say(_points(points)))
+        return _offered(past, points) if points else nothing
     if not number.isdecimal() or not 1 <= int(number) <= len(points):
         if not points:
             return Problem.of("There is nothing to go back to yet.")
@@ -186,6 +187,8 @@ def _files(count: int) -> str:
 
 def _gone(gone: Gone) -> tuple[Block, ...]:
     blocks: list[Block] = []
+    if gone.text:
+        blocks.append(Text(f"The conversation is back to before: {gone.text[:WIDTH]}"))
     if gone.restored is not None:
         count = len(gone.restored.undo)
         if count or not gone.text:
@@ -198,8 +201,6 @@ def _gone(gone: Gone) -> tuple[Block, ...]:
         blocks.append(Text(f"Left as they are: {names}", "dim"))
     if gone.unknown:
         blocks.append(Text(gone.unknown, "dim"))
-    if gone.text:
-        blocks.append(Text(f"The conversation is back to before: {gone.text[:WIDTH]}"))
     if not blocks:
         blocks.append(Text("The conversation is back where it was."))
     blocks.append(Text("/rewind undo takes this back.", "dim"))

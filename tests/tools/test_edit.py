@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewright.tools.blocks import Diff
+from gatewright.tools.blocks import Diff, plain
 from gatewright.tools.files import fs, match
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from tests.fakes.examples import many
@@ -401,3 +401,10 @@ async def test_text_of_a_refusal_is_for_the_model(box: Toolbox) -> None:
     result = await box.call("Edit", file_path="", old_string="", new_string=3)
     assert "`file_path`" in text(result) and "`old_string`" in text(result)
     assert "`new_string`: input should be a valid string (got 3)" in text(result)
+
+
+async def test_why_it_failed_names_the_file_as_people_call_it(box: Toolbox) -> None:
+    (box.root / "unread.txt").write_text("x\n", encoding="utf-8")
+    result = await box.call("Edit", file_path="unread.txt", old_string="x", new_string="y")
+    assert plain(result.view[0]) == "unread.txt was not read yet. Read it first."
+    assert str(box.root / "unread.txt") in text(result), "the model reads the whole path"

@@ -16,6 +16,7 @@ from gatewright.tui.blocks.languages import ALIASES, LANGUAGES
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.blocks.words import Part, changed, over
 from gatewright.tui.line import Line, Span, clip, flow, restyle, wrap
+from gatewright.tui.transcript.draw import STEP, steps
 from gatewright.tui.transcript.select import Point, copied
 
 WIDTHS = st.integers(8, 90)
@@ -278,3 +279,18 @@ def test_paths_keep_both_ends() -> None:
 def test_the_end_of_the_last_line_begins_no_further_one(text: str, rows: list[str]) -> None:
     shown = draw(b.Code(text, "text"), 40)
     assert ["".join(span.text for span in line.spans).rstrip() for line in shown] == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"line {n}" for n in range(1000)),
+        "\n" * 30_000,
+        "x" * 20_000 + "\n" * 150 + "y",
+        "\n".join("z" * (n % 300) for n in range(2000)) + "\n",
+    ],
+)
+def test_a_long_output_is_cut_between_lines_and_nothing_of_it_is_lost(text: str) -> None:
+    parts = list(steps(text))
+    assert "\n".join(parts) == text
+    assert all(part.count("\n") <= STEP for part in parts)

@@ -119,3 +119,14 @@ def test_numbers_end_below_each_other_and_so_does_their_title() -> None:
 )
 def test_thousands_are_the_nearest(tokens: int, told: str) -> None:
     assert count(tokens) == told
+
+
+@pytest.mark.parametrize("width", [30, 34, 50, 76, 140])
+def test_in_little_room_the_name_stays_whole_and_all_else_goes(width: int) -> None:
+    columns = ("From", "State", "Tokens", "Skill", "For")
+    cells = ("built-in", "on", "1,074", "skill-creator", "Write a skill, improve one, or test it.")
+    shown = widths_of(columns, [Choice("a", "a", cells=cells)], width)
+    assert sum(each + 2 for each in shown if each) <= width
+    assert shown[3] == len("skill-creator")
+    assert shown[4] >= 12
+    assert bool(shown[0]) is (width >= 50)

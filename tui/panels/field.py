@@ -58,7 +58,7 @@ class Field:
 
     @property
     def keys(self) -> Sequence[str]:
-        shelves = ("up/down where it is kept",) if len(self._shelves) > 1 else ()
+        shelves = ("up down where it is kept",) if len(self._shelves) > 1 else ()
         completes = ("tab completes",) if self._complete else ()
         enter = "enter does it all the same" if self._confirmed else f"enter {self._enters}"
         return (enter, *completes, *shelves, "ctrl+u empties")

@@ -200,7 +200,8 @@ def item_row(item: Item, label_width: int, width: int, *, selected: bool) -> Lin
     mark = cells.fit(mark, max(0, room))
     room -= cells.width(mark) + (2 if mark else 0)
     source = source if cells.width(source) <= room else ""
-    detail = cells.fit(one_line(item.detail), max(0, room - cells.width(source) - 2))
+    apart = cells.width(source) + 2 if source else 0
+    detail = cells.fit(one_line(item.detail), max(0, room - apart))
     gap = " " * max(0, room - cells.width(detail) - cells.width(source))
     spans = (
         Span("\u25b8 " if selected else "  ", f"{prefix}accent"),

@@ -235,7 +235,7 @@ class Pages:
 
     @property
     def keys(self) -> Sequence[str]:
-        return ("up/down scroll",)
+        return ("up down scroll",)
 
     def press(self, press: Press) -> bool:
         step = STEPS.get(press.key)

@@ -240,19 +240,28 @@ def _sorted_by(column: int, row: Choice) -> tuple[float, str]:
 
 
 def widths_of(columns: Sequence[str], rows: Sequence[Choice], width: int) -> list[int]:
-    """The last two columns share what is left; in little room figures go first."""
-    count = len(columns)
+    """The last two columns share what is left; in little room figures go first, then all others."""
     wanted: list[int] = []
     for number, title in enumerate(columns):
         widest = max(cells.width(_cell(row, number)) for row in rows)
         wanted.append(max(cells.width(title) + 1, widest) if widest else 0)
     fixed, last = wanted[:-2], wanted[-2:]
+
+    def left() -> int:
+        """Cells for the last two, beside the columns that are still there."""
+        return max(0, width - sum(each + len(GAP) for each in fixed if each) - 2 * len(GAP))
+
     for number in range(len(fixed) - 1, 0, -1):
-        if sum(fixed) + len(GAP) * count + sum(min(LEAST, each) for each in last) > width:
+        if left() < sum(min(LEAST, each) for each in last):
             fixed[number] = 0
-    left = max(0, width - sum(fixed) - len(GAP) * count)
-    first = min(last[0], max(left - last[1], left // 2)) if len(last) > 1 else 0
-    return [*fixed, *([first, max(0, left - first)] if len(last) > 1 else [left])]
+    if len(last) < 2:
+        return [*fixed, left()]
+    name, rest = last
+    if fixed and left() < name + min(LEAST, rest):
+        fixed[0] = 0
+    room = left()
+    first = min(name, max(room - rest, room // 2, room - LEAST))
+    return [*fixed, first, max(0, room - first)]
 
 
 def _cell(row: Choice, number: int) -> str:

@@ -6,7 +6,7 @@ is near the visible part is ever drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, assert_never
@@ -66,7 +66,7 @@ Draw: TypeAlias = Callable[[int], list[Line]]
 MARGIN = 2  # the column of marks
 SAID_ROWS = 24
 STEPS = (ToolRun, Looked, Thought)  # close together where they are one row
-STEP = 100  # lines of an expanded output drawn at once
+STEP, STEP_SIZE = 100, 5000  # lines, or about letters, of an expanded output drawn at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,15 +193,25 @@ def split(block: Block) -> list[Block]:
     """Long plain text in steps, so that opening it costs only what is seen."""
     if not isinstance(block, Output | Text) or block.text.count("\n") <= STEP:
         return [block]
-    lines = block.text.split("\n")
-    parts: list[Block] = []
-    for start in range(0, len(lines), STEP):
-        text = "\n".join(lines[start : start + STEP])
-        tone = block.tone if isinstance(block, Text) else "dim"
-        parts.append(Text(text, tone))
+    tone = block.tone if isinstance(block, Text) else "dim"
+    parts: list[Block] = [Text(text, tone) for text in steps(block.text)]
     if isinstance(block, Output) and block.exit:
         parts.append(Output("", block.exit))
     return parts
+
+
+def steps(text: str) -> Iterator[str]:
+    """Whole lines of a text, about so many letters at once: few cuts, whatever its length."""
+    start, end = 0, 0
+    while end >= 0:
+        end = text.find("\n", start + STEP_SIZE)
+        part = text[start:end] if end >= 0 else text[start:]
+        start = end + 1
+        if part.count("\n") <= STEP:
+            yield part
+        else:
+            lines = part.split("\n")
+            yield from ("\n".join(lines[n : n + STEP]) for n in range(0, len(lines), STEP))
 
 
 def _body(block: Block, width: int) -> list[Line]:
