@@ -167,7 +167,7 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     view, changes = settle(view)
     ms = max(0, event.ms - round(view.waited * 1000))  # the person's own time counts for nobody
     view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, ms))
-    return view, (*changes, *more)
+    return replace(view, waited=0.0), (*changes, *more)  # a stored session knows no turn's start
 
 
 def _record(view: View, event: Record) -> Reduced:  # noqa: PLR0911  one case each

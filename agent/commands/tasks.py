@@ -40,7 +40,7 @@ async def tasks(jobs: ListedJobs, resume: Resume, context: CommandContext) -> Ou
         return Say(tuple(_output(jobs, verb)))
     rows = jobs.rows()
     if not rows:
-        return Page.text("Background", NOTHING)
+        return Page.text("Tasks", NOTHING)
     cells = tuple(
         (row.id, row.status, elapsed(row.seconds), _cut(row.title), _cut(row.last)) for row in rows
     )

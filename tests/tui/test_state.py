@@ -461,3 +461,11 @@ def test_where_the_session_works_follows_it_into_a_work_tree_and_back() -> None:
     assert view.cwd == "/p/src"
     view, _ = play(ev.WorktreeChanged(path="/stored/before/it/had/one"), view=view)
     assert view.cwd == "/p/src"
+
+
+def test_the_time_of_a_stored_turn_lacks_only_what_the_person_took_in_it() -> None:
+    """Of a stored session nothing says when a turn began."""
+    asked = (ev.Asked(id=1, ask=ASK), ev.Answered(id=1, answer=Answer(choices=("once",))))
+    ended = ev.TurnEnded(stop=Stop.COMPLETED, ms=5000)
+    _, changes = play(*asked, ended, ended, *asked, ended)
+    assert [item.ms for item in items(changes) if isinstance(item, Ending)] == [4000, 5000, 4000]
