@@ -166,18 +166,16 @@ Run: TypeAlias = AsyncIterator[Progress | ToolResult]  # of a call: its news, an
 class ToolFailure(Exception):
     """The one exception a tool may raise; its text is written for the model.
 
-    `shown` is what people read instead, where paths from the project are not enough; `summary` the
-    outcome in a few words.
+    `shown` is what people read where its own paths do not do, `summary` the outcome in a few words.
     """
 
     def __init__(self, text: str, *, shown: str = "", summary: str = "failed") -> None:
         super().__init__(text)
-        self.shown = shown
-        self.summary = summary
+        self.shown, self.summary = shown, summary
 
     def result(self, where: Where) -> ToolResult:
-        text = str(self)
-        return ToolResult.failed(text, summary=self.summary, shown=self.shown or where.told(text))
+        shown = self.shown or where.told(str(self))
+        return ToolResult.failed(str(self), summary=self.summary, shown=shown)
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ SCRIPT = (
 SHELL = ("bash", "--noprofile", "--norc", "-i")
 PANELS = {
     "/help": "Commands",
-    "?": "What it does",
+    "?": "While it works",
     "/context": "Context",
     "/cost": "What was spent",
     "/status": "This session",

@@ -219,7 +219,7 @@ async def memory(s: Stage) -> None:
 
 async def shows_keys(s: Stage) -> None:
     await s.press("question_mark")
-    await s.see("What it does")
+    await s.see("While it works")
     await s.press("a", "question_mark")
     assert text(s) == "a?"
 

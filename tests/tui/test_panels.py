@@ -232,7 +232,7 @@ async def test_help_shows_its_beginning() -> None:
         await s.see("What you can type here")
         await s.press("escape")
         await run(s, "/keys")
-        await s.see("What it does", "Enter")
+        await s.see("While it works", "Enter")
 
 
 async def test_a_low_screen_keeps_the_draft_and_the_foot() -> None:
@@ -249,7 +249,7 @@ async def test_keys_are_shown_when_something_above_is_read() -> None:
         await run(s, "/help")
         await s.see("/help [command]")
         await s.press("question_mark")
-        await s.see("▎ Keys", "Shift+Enter")
+        await s.see("▎ Keys", "new line")
 
 
 async def test_reading_above_is_not_disturbed() -> None:

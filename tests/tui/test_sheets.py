@@ -455,7 +455,8 @@ async def test_every_key_is_told_at_every_size(
 ) -> None:
     async with panel(Books(tmp_path, user=RULES), line, size=size) as s:
         shown = await s.see("esc closes")
-        told = ["r repeats", "scroll"] if line == "/doctor" else ["type to search", "enter", "tab"]
+        scrolls = ["scroll"] if size[1] < 40 else []
+        told = ["r repeats", *scrolls] if line == "/doctor" else ["type to search", "enter", "tab"]
         assert all(word in shown for word in told), shown
         assert "Ask anything" in shown
         assert "▎" in shown

@@ -6,15 +6,14 @@ is air only where everything is seen; in little space what is long is cut, which
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
 from gatewright.agent.commands.tasks import elapsed
-from gatewright.agent.text.printable import as_run, spelled
+from gatewright.agent.text.printable import spelled
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import (
     Block,
@@ -34,13 +33,14 @@ from gatewright.tools.blocks import (
 from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
+from gatewright.tui.ask.body_window import UNREAD, Window, first_row, window
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
 from gatewright.tui.ask.rule_edit import RuleEdit
 from gatewright.tui.ask.rule_rows import being_changed
 from gatewright.tui.ask.ways import EDIT, WHOLE, editable, ways
 from gatewright.tui.ask.whole import diff_of
-from gatewright.tui.blocks.diff import changes, draw_split, summary
+from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, visible
@@ -51,7 +51,6 @@ MOST = 60  # rows that a changed rule ever wants
 TITLE_ROWS = 3
 MARKS = "Space or its number marks one, Enter gives what is marked."
 ROOMY = 56  # columns from which a title has room for a hint
-UNREAD = -1  # nobody scrolled yet
 READ = 6  # rows of a body that go before all rows of the reason
 SEEN = 4  # rows of it that go before all rows of the options
 LEAST = 2  # rows of it that go before all rows of the title
@@ -72,15 +71,6 @@ class Marks:
     early: str = ""
     tells: bool = False
     waited: int = 0  # seconds that another agent waits
-
-
-class Window(NamedTuple):
-    """The visible part of a body, and how many rows of it are hidden before and after."""
-
-    rows: list[Line]
-    above: int = 0
-    below: int = 0
-    cut: frozenset[int] = frozenset()  # options that are not whole: nobody takes what was not read
 
 
 class QuestionRows(NamedTuple):
@@ -115,13 +105,13 @@ class Laid:
         left = room - len(title) - len(options) - len(reason)
         gap = [BLANK] if left >= len(body) + _gaps(body, reason) else []
         left -= len(gap) * _gaps(body, reason)
-        scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-        window = _window(body, max(1, left), scroll, self._inner, self._read)._replace(cut=short)
-        order = (reason, window.rows) if ask.danger else (window.rows, reason)
+        scroll = first_row(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
+        seen = window(body, max(1, left), scroll, self._inner, self._read)._replace(cut=short)
+        order = (reason, seen.rows) if ask.danger else (seen.rows, reason)
         parts = [part for part in (*order, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
-        return indent(rows, bar, bar), window
+        return indent(rows, bar, bar), seen
 
     def _fitting(self, marks: Marks, room: int, count: int) -> QuestionRows:
         """Title, body, options and reason: cut as little as leaves some rows for the body."""
@@ -291,58 +281,6 @@ def _folded(code: Code, width: int) -> Line:
     path = cells.fit_middle(one_line(code.path, strict=True) or "script", left)
     named = f"{path}, " if path else ""
     return line(Span(named + size, "dim"), Span(read, "accent"))
-
-
-def _window(body: list[Line], limit: int, scroll: int, width: int, read: str = "") -> Window:
-    """The part of a long body that is scrolled to, and a word about what is hidden.
-
-    `read` is said there as well, where the row that says it is hidden.
-    """
-    if len(body) <= limit:
-        return Window(body)
-    room = max(1, limit - 1)
-    above = max(0, min(scroll, len(body) - room))
-    shown = body[above : above + room]
-    below = len(body) - above - room
-    key = f"{read} · " if read and not any(row.plain.endswith(read) for row in shown) else ""
-    if limit > 1:
-        told = line(Span(key, "accent"), Span(_hidden(above, below), "warning"))
-        return Window([*shown, clip(told, width)], above, below)
-    note = f" {key}… {below} more" if below else f" {key}… {above} above"
-    row = clip(shown[0], max(8, width - cells.width(note)))
-    return Window([row._replace(spans=(*row.spans, Span(note, "warning")))], above, below)
-
-
-def _hidden(above: int, below: int) -> str:
-    """What is hidden, and the keys that show it."""
-    if above and below:
-        return f"… {below} more (PgDn), {above} above (PgUp)"
-    if below:
-        return f"… {below} more {_rows(below)}, PgDn shows them"
-    return f"… {above} {_rows(above)} above, PgUp shows them"
-
-
-def _rows(count: int) -> str:
-    return "row" if count == 1 else "rows"
-
-
-def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
-    """The row to begin with, so that the first of these parts, or what changes, is seen."""
-    if len(body) <= limit:
-        return 0
-    if not parts:
-        return _before(next((n for n, row in enumerate(body) if changes(row)), 0), limit)
-    texts = [row.plain[row.gutter :] + row.end for row in body]
-    at = "".join(texts).find(as_run(parts[0]))
-    if at < 0:
-        return 0
-    ends = list(accumulate(map(len, texts)))
-    return _before(bisect_right(ends, at), limit)
-
-
-def _before(row: int, limit: int) -> int:
-    """Where to begin so that this row is seen, and what stands before it where there is room."""
-    return 0 if row < limit - 1 else row - (limit > 2)
 
 
 def _options(pending: Pending, marks: Marks, width: int) -> list[list[Line]]:

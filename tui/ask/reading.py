@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 
 from gatewright.tui.ask.answer_keys import PAGES, SCROLLS, WHEEL
-from gatewright.tui.ask.question import UNREAD, Window
+from gatewright.tui.ask.body_window import UNREAD, Window
 from gatewright.tui.rows import Rows
 from gatewright.tui.style.look import Look
 
