@@ -198,7 +198,7 @@ async def login(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
         return Pick(
             fallback=Say((table, Text("/login PROVIDER goes on.", "dim"))),
             title="Store a key for",
-            choices=tuple(provider_choice(place) for place in places if place.found or place.page),
+            choices=tuple(map(provider_choice, _once(places))),
             choose=lambda name: login(book, in_use, CommandContext(args=name)),
         )
     place = next((place for place in places if place.provider == args), None)
@@ -206,6 +206,12 @@ async def login(book: ModelBook, in_use: InUse, context: CommandContext) -> Outc
         names = ", ".join(place.provider for place in places)
         return Problem.of(f"There is no provider {args} that takes a key: {names}.")
     return _asked(place, book, lacking=book.lacks(in_use.name))
+
+
+def _once(places: Sequence[KeyPlace]) -> Sequence[KeyPlace]:
+    """Without further APIs of a provider, which take the key that it has."""
+    first = {place.variable: place for place in reversed(places) if place.variable}
+    return [each for each in places if first.get(each.variable, each) is each]
 
 
 def provider_choice(place: KeyPlace) -> Choice:

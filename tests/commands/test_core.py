@@ -145,3 +145,19 @@ def test_names_are_taken_once() -> None:
     assert len(list(Commands(always(*built_in())))) == len(built_in())
     names = [name for each in built_in() for name in (each.name, *each.aliases)]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [("/perm", "/permissions"), ("/statu", "/status"), ("/trusted", ""), ("/todos", "")],
+)
+async def test_only_a_name_that_is_near_is_offered(line: str, near: str) -> None:
+    hint = f"Did you mean {near}?" if near else "/help lists them."
+    assert said(await run(line)) == f"There is no command {line}. {hint}"
+
+
+async def test_a_list_of_commands_is_short_where_the_command_tells_all() -> None:
+    listed, told = said(await run("/help")), said(await run("/help permissions"))
+    assert "/permissions \u2026" in listed
+    assert "[--SCOPE]" in told
+    assert "[--SCOPE]" not in listed

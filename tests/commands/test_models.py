@@ -195,3 +195,15 @@ def test_what_answers_is_shown_with_what_chose_it(
     tmp_path: Path, env: dict[str, str], model: str, source: str
 ) -> None:
     assert model_book(tmp_path, checked=False, **env).answering(model).endswith(f"  ({source})")
+
+
+async def test_no_key_is_offered_for_servers_of_this_machine(
+    tmp_path: Path,
+) -> None:
+    asked = await run("/login", model_book(tmp_path))
+    assert isinstance(asked, Pick)
+    names = {choice.id for choice in asked.choices}
+    assert {"anthropic", "openai", "groq"} <= names
+    assert not names & {"ollama", "lmstudio", "vllm", "llamacpp", "demo"}
+    assert {"azure", "foundry"} <= names, "a key without a page of its own is a key"
+    assert "openai-chat" not in names, "it takes that of openai"

@@ -151,6 +151,19 @@ class TestOfAProject:
             assert ("not trusted" in notice) != trust
         assert not started.exists()
 
+    async def test_where_somebody_is_asked_about_trust_nothing_else_names_them(
+        self, tmp_path: Path
+    ) -> None:
+        project_file(tmp_path)
+        async with desk(tmp_path, ["say: hi"], trust=False) as made:
+            asked = await made.seen.until(Asked, within=PATIENCE)
+            assert "MCP server theirs" in plain(asked.ask.body[0])
+            made.answer(asked, "continue")
+            made.session.submit("go")
+            await made.ended()
+            assert not [n.text for n in made.seen.of(Noticed) if "MCP" in n.text]
+            assert "theirs" in await told(made, "/mcp theirs")
+
     async def test_what_runs_for_headers_is_shown_and_waits_for_the_yes(
         self, tmp_path: Path
     ) -> None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Page, Say
 from gatewright.agent.commands.tasks import elapsed, listing
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.access import MAIN
@@ -174,6 +174,7 @@ async def test_without_a_screen_it_is_a_table() -> None:
     assert "There is no task shell_9. Running: none." in await said(session, "/tasks stop shell_9")
     assert "There is no task shell_9" in await said(session, "/tasks shell_9")
     assert await said(with_jobs(), "/tasks") == "Nothing runs in the background."
+    assert isinstance(await with_jobs().run_command("/tasks"), Page), "it leaves no row"
     assert session.jobs is not None
     await session.jobs.close()
 

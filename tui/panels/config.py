@@ -19,8 +19,8 @@ GROUPS = {  # a section that is named nowhere stands in the last one
     "screen": ("ui", "statusLine"),
     "session": ("",),
     "safety": ("permissions", "sandbox", "autoMode"),
-    "agents": ("agents", "workflows", "worktree", "skills"),
-    "servers": ("mcp", "web", "plugins"),
+    "agents": ("agents", "workflows", "schedules", "autonomy", "worktree", "skills"),
+    "servers": ("mcp", "web", "plugins", "acp"),
 }
 LAST = next(reversed(GROUPS))
 PLACES = {section: group for group, sections in GROUPS.items() for section in sections}

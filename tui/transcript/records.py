@@ -43,6 +43,7 @@ class Records:
         self._rows: OrderedDict[Chunk, list[Line]] = OrderedDict()
         self._held = 0
         self._stream: _Stream | None = None
+        self._ahead: tuple[Item, bool, list[Chunk]] | None = None  # made to look what they hold
         self._marks: dict[str, int] = {}  # event -> records up to it
         self._left: list[tuple[list[Item], dict[str, int]]] = []  # branches that were left
 
@@ -155,6 +156,7 @@ class Records:
         whole = self.open_all
         here, there = (chunks_of(found, expanded=on, whole=whole) for on in (shown, not shown))
         if max(len(here), len(there)) > MANY:
+            self._ahead = None if whole else (found, not shown, there)  # it is turned round next
             return True
         rows = [
             [row.plain for c in chunks for row in c.rows(self.width)] for chunks in (here, there)
@@ -192,13 +194,19 @@ class Records:
         if isinstance(item, Prose) and (not item.done or self._streams(item)):
             made = self._grown(item)
         else:
-            made = chunks_of(item, expanded=self.expanded(index), whole=self.open_all)
+            made = self._made(item, expanded=self.expanded(index))
         self._chunks[item.id] = made
         while len(self._chunks) > MAX_ITEMS:
             _id, old = self._chunks.popitem(last=False)
             for chunk in old:
                 self._forget(chunk)
         return made
+
+    def _made(self, item: Item, *, expanded: bool) -> list[Chunk]:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and not self.open_all and ahead[0] is item and ahead[1] is expanded:
+            return ahead[2]
+        return chunks_of(item, expanded=expanded, whole=self.open_all)
 
     def _streams(self, item: Prose) -> bool:
         return self._stream is not None and self._stream.id == item.id
