@@ -186,6 +186,23 @@ async def test_several_answers_can_be_marked() -> None:
         await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
 
 
+async def test_numbers_mark_at_once_however_fast_they_follow() -> None:
+    options = tuple(Option(name, name, str(n)) for n, name in enumerate("abc", 1))
+    question = Ask(
+        kind="question", title="Which?", body=(), options=options, multiple=True, free_text=True
+    )
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=question))
+        await s.see("Which?", "Space or its number marks one")
+        await s.settled()
+        s.clock.now += 2 * GUARD
+        await s.press("1", "2", "3", "2")
+        await s.see("[x] a", "[ ] b", "[x] c")
+        assert s.app.repl.box.text == ""
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
+
+
 async def test_escape_on_a_question_without_a_no_cancels_it() -> None:
     question = Ask(kind="question", title="Which?", body=(), options=(Option("a", "This", "1"),))
     async with stage() as s:

@@ -276,6 +276,9 @@ class AskPanel(ScrolledRows, can_focus=True):
             self.refresh_rows()  # it is shown first; the same key again takes it
         elif number in self._reading.cut:
             self.post_message(said.KeyUnclear(keys.LARGER))
+        elif self._ask().multiple and character.isdigit():
+            self.at, self._guard.moved = number, True
+            self._mark(number)  # it answers nothing yet, and the next number may follow at once
         else:
             self._hold(character, number, self._guard.hold)
 

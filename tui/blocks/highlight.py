@@ -14,6 +14,7 @@ from gatewright.tui.blocks.languages import ALIASES, LANGUAGES, Language
 from gatewright.tui.line import Span
 
 MAX_LINE = 2000  # a longer line is data, not code
+KEPT = 128  # lines: the end of a fence that streams is drawn again with each further one
 DIFF = "diff"
 _DIFF = {"+": "good", "-": "error", "@": "accent"}  # by the first character of a line
 
@@ -67,6 +68,7 @@ def language_of(name: str) -> str:
     return label if label in LANGUAGES else ""
 
 
+@lru_cache(maxsize=KEPT)
 def highlight(text: str, language: str, state: str = "") -> tuple[tuple[Span, ...], str]:
     """The coloured spans of one line and the state for the next one."""
     rules = _rules(language) if language and language != DIFF else None

@@ -257,7 +257,7 @@ def widths_of(columns: Sequence[str], rows: Sequence[Choice], width: int) -> lis
     if len(last) < 2:
         return [*fixed, left()]
     name, rest = last
-    if fixed and left() < name + min(LEAST, rest):
+    if fixed and left() < min(name, 2 * LEAST) + min(LEAST, rest):
         fixed[0] = 0
     room = left()
     first = min(name, max(room - rest, room // 2, room - LEAST))
