@@ -20,7 +20,7 @@ GROUPS = {  # a section that is named nowhere stands in the last one
     "session": ("",),
     "safety": ("permissions", "sandbox", "autoMode"),
     "agents": ("agents", "workflows", "schedules", "autonomy", "worktree", "skills"),
-    "servers": ("mcp", "web", "plugins", "acp"),
+    "servers": ("mcp", "lsp", "web", "plugins", "acp"),
 }
 LAST = next(reversed(GROUPS))
 PLACES = {section: group for group, sections in GROUPS.items() for section in sections}
