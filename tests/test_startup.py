@@ -112,6 +112,14 @@ def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> N
     assert early(modules, HEAVY | {"textual", "rich", "httpcore2", "aiofiles"}) == []
 
 
+def test_without_a_language_server_nothing_of_them_is_loaded(
+    program: Program, tmp_path: Path
+) -> None:
+    (program.project / "a.py").write_text("x = 1\n", encoding="utf-8")
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    assert not {name for name in modules if name.startswith("gatewright.agent.lsp")}
+
+
 READERS = {f"gatewright.skills.{name}" for name in ("reading", "fields", "strict.verdict")}
 
 

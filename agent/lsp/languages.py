@@ -49,6 +49,7 @@ class Languages:
         self._servers: dict[tuple[str, str], Server] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._pulling: dict[tuple[str, str, int], asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Future[None]] = set()
         self._ignored: OrderedDict[str, bool] = OrderedDict()
         self._closed = self._full = False
         self.awaited: Callable[[], Iterable[str]] = tuple  # files whose findings somebody awaits
@@ -92,9 +93,8 @@ class Languages:
 
     def _own(self, ending: Awaitable[None]) -> None:
         task = asyncio.ensure_future(ending)
-        key = ("", "", id(task))
-        self._pulling[key] = task
-        task.add_done_callback(lambda _: self._pulling.pop(key, None))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def open(self, path: str) -> Sequence[Server]:
         """The servers that have the file, or will once they run; none for one that is left out."""
@@ -200,8 +200,10 @@ class Languages:
             due = min((at - now for at, now in dues if at is not None), default=left)
             waits = loop.create_future()
             self._waiting.add(waits)
-            await asyncio.wait([waits], timeout=max(0.001, min(left, due)))
-            self._waiting.discard(waits)
+            try:
+                await asyncio.wait([waits], timeout=max(0.001, min(left, due)))
+            finally:
+                self._waiting.discard(waits)
         return True
 
     def are_fresh(self, paths: Sequence[str]) -> bool:
@@ -217,7 +219,7 @@ class Languages:
         self._closed = True
         for task in tuple(self._pulling.values()):
             task.cancel()
-        await asyncio.gather(*(each.close() for each in self.all), return_exceptions=False)
+        await asyncio.gather(*self._ending, *(each.close() for each in self.all))
 
 
 def root_of(path: str, base: str, markers: Sequence[str]) -> str:

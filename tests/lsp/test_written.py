@@ -122,3 +122,12 @@ def test_a_projects_and_a_plugins_servers_wait_for_trust(tmp_path: Path) -> None
         around = survey(LaunchOptions(cwd=str(project), trust=trust), env, interactive=False)
         found = names(book_of(around, (plugin,)), ".q")
         assert found == (["of-project", "kit:srv"] if trust else [])
+
+
+def test_a_path_of_a_plugin_is_the_plugins_own(tmp_path: Path) -> None:
+    program(tmp_path / "project" / "bin" / "srv")
+    entries = {"srv": {"command": "bin/srv", "extensionToLanguage": {".q": "q"}}}
+    own = {"GATEWRIGHT_PLUGIN_ROOT": f"{tmp_path}/kit"}
+    assert names(book(tmp_path, Given("plugin", "p", entries, own)), ".q") == []
+    theirs = program(tmp_path / "kit" / "bin" / "srv")
+    assert book(tmp_path, Given("plugin", "p", entries, own)).offered(".q")[0].command == theirs

@@ -16,7 +16,7 @@ from gatewright.agent.lsp.documents import stamp_of, text_of
 from gatewright.agent.lsp.findings.hearing import listing
 from gatewright.agent.lsp.questions.queries import WAYS, Question, ask
 from gatewright.agent.lsp.questions.renaming import Plan, planned
-from gatewright.agent.lsp.questions.spots import Sight
+from gatewright.agent.lsp.questions.spots import Sight, inert
 from gatewright.agent.lsp.questions.tool_spec import LSP
 from gatewright.agent.lsp.running.server import Server
 from gatewright.agent.lsp.wire.positions import Lines
@@ -162,7 +162,7 @@ class LspTool(StructTool[Asked]):
             raise ToolFailure(self._nobody(path))
         server = serving[0]
         if not await server.ready(server.definition.startup_timeout):
-            why = server.why or "it is still starting: try again in a moment"
+            why = inert(server.why, 300) or "it is still starting: try again in a moment"
             raise ToolFailure(f"{server.name} cannot be asked: {why}.")
         if path:
             await languages.open(path)

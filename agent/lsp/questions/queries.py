@@ -106,7 +106,8 @@ async def asked(server: Server, method: str, params: object) -> msgspec.Raw:
             f"{server.name} did not answer within {limit:g} s.{busy} Try again later."
         ) from None
     except Gone as error:
-        raise ToolFailure(f"{server.name} does not run: {error}. Try again in a moment.") from None
+        why = inert(str(error), 300)  # maybe its own words
+        raise ToolFailure(f"{server.name} does not run: {why}. Try again in a moment.") from None
     except Refused as error:
         text = inert(str(error), 300)
         raise ToolFailure(f"{server.name} refuses: {text}") from None

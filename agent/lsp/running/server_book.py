@@ -98,13 +98,18 @@ class ServerBook:
 
     def _resolved(self, given: Definition) -> Definition | None:
         filled = given.filled(self.ground.env)
-        program = self.program(filled.command)
+        program = self.program(filled.command, given)
         return msgspec.structs.replace(filled, command=program) if program else None
 
-    def program(self, name: str) -> str:
-        """The absolute path of what would be started; empty where it is not there."""
+    def program(self, name: str, of: Definition | None = None) -> str:
+        """The absolute path of what would be started; empty where it is not there.
+
+        A path that a plugin names is the plugin's, never the project's.
+        """
         if "/" in name:
-            path = os.path.join(self.ground.root, os.path.expanduser(name))  # noqa: PTH111, PTH118
+            plugin = of is not None and of.source == "plugin"
+            base = of.own.get("GATEWRIGHT_PLUGIN_ROOT", "/") if of and plugin else self.ground.root
+            path = os.path.join(base, os.path.expanduser(name))  # noqa: PTH111, PTH118
             return path if os.path.isfile(path) and os.access(path, os.X_OK) else ""  # noqa: PTH113
         if self.ground.trusted:
             for folder in PROJECT_BINS:
@@ -118,7 +123,7 @@ class ServerBook:
         rows: list[Listed] = []
         for each in self._written.values():
             filled = each.filled(self.ground.env)
-            program = self.program(filled.command)
+            program = self.program(filled.command, each)
             lack = "" if program else f"there is no program {filled.command[:200]}"
             rows.append(Listed(each, program, lack or self._off(each.name)))
         for row in TABLE:
