@@ -335,7 +335,7 @@ async def test_loaded_by_many_at_once_it_is_one_session(tmp_path: Path) -> None:
         session = await ed.new()
         await ed.turn(session, "one")
     async with editor(tmp_path) as ed:
-        more = {"sessionId": session, "cwd": str(ed.project), "mcpServers": []}
+        more: dict[str, Any] = {"sessionId": session, "cwd": str(ed.project), "mcpServers": []}
         loads = [ed.begin(f"session/{how}", **more) for how in ("load", "resume", "load")]
         for load in loads:
             assert (await said(load))["modes"]

@@ -50,7 +50,8 @@ def read() -> Json | None:
     size = 0
     while line := sys.stdin.buffer.readline():
         if line == b"\r\n":
-            return json.loads(sys.stdin.buffer.read(size))
+            message: Json = json.loads(sys.stdin.buffer.read(size))
+            return message
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length":
             size = int(value)

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from gatewright.agent.build import open_session
+from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
@@ -89,9 +90,10 @@ class House:
         env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
 
         def opener(
-            options: LaunchOptions, *, interactive: bool
+            options: LaunchOptions, *, interactive: bool, client: Brought | None = None
         ) -> Callable[[], Awaitable[Session]]:
-            return lambda: open_session(options, env, interactive=interactive)
+            given = client or NOTHING
+            return lambda: open_session(options, env, interactive=interactive, client=given)
 
         options = options_of([f"--cwd={self.project}", *self.flags])
         return SessionCalls(options, opener, self.said.append)
