@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -375,3 +376,40 @@ async def test_a_question_that_nobody_answers_says_so_in_its_title(
         answer.set()
         await said(end)
         assert "Run touch made" in titles()
+
+
+FAKE = str(Path(__file__).parent.parent / "fakes" / "mcp_server.py")
+SERVER: dict[str, Any] = {"name": "fake", "command": sys.executable, "args": [FAKE], "env": []}
+
+
+async def test_servers_of_the_editor_are_there_and_their_tools_ask(tmp_path: Path) -> None:
+    script = ("say: Hello.", 'call: mcp__fake__echo {"text": "hello"}', "say: Done.")
+    async with editor(tmp_path, *script) as ed:
+        ed.answers("once")
+        result = await ed.ask("session/new", cwd=str(ed.project), mcpServers=[SERVER])
+        session = result["sessionId"]
+        await ed.turn(session, "one")
+        await ed.turn(session, "two")
+        (asked,) = ed.asked("session/request_permission")
+        assert "echo" in asked["toolCall"]["title"]
+        assert "hello" in json.dumps(ed.server.bodies[-1]["messages"][-1])
+        assert ed.updates(session, "tool_call_update")[-1]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        [{**SERVER, "command": ""}],
+        [{"name": "x", "type": "acp", "serverId": "1"}],
+        [{"name": "x", "type": "http", "headers": []}],
+        [SERVER, SERVER],
+        [{"name": 7, "command": "x"}],
+        [{**SERVER, "env": [{"name": "A"}]}],
+        "no list",
+    ],
+)
+async def test_servers_that_are_none_are_refused(tmp_path: Path, servers: Any) -> None:
+    async with editor(tmp_path) as ed:
+        with pytest.raises(Refused) as error:
+            await ed.ask("session/new", cwd=str(ed.project), mcpServers=servers)
+        assert error.value.code == -32602

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ class Wire:
 @contextmanager
 def wire(
     program: Program, server: ModelServer | None = None, argv: Sequence[str] = (AGENT, "acp")
-) -> Iterator[Wire]:
+) -> Generator[Wire]:
     made = Wire(argv, program, server)
     try:
         yield made
