@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from msgspec.structs import asdict, replace
@@ -29,6 +31,20 @@ from gatewright.tools.files.disk import DISK
 from gatewright.tools.registry import PRESETS
 
 LOG = "--log-protocol"
+# What the first session of every editor needs beside the core: an editor opens it at once.
+USED = (
+    "gatewright.agent.session.own_commands",
+    "gatewright.agent.extensions.agent_types.session_kinds",
+    "gatewright.agent.extensions.agents.agent_tools",
+    "gatewright.agent.extensions.skills.skill_session",
+    "gatewright.agent.extensions.skills.skills_command",
+    "gatewright.agent.extensions.styles.style_session",
+    "gatewright.agent.extensions.servers.plugging",
+    "gatewright.agent.extensions.checkpointing",
+    "gatewright.agent.extensions.confining",
+    "gatewright.agent.extensions.instructions",
+    "gatewright.agent.history.shadow",
+)
 NONE = asdict(LaunchOptions())
 TAKEN = frozenset(
     {"model", "effort", "fallback_model", "mode", "allow_bypass", "allowed_tools"}
@@ -86,7 +102,11 @@ def _ports(starting: Starting) -> Ports:
     async def open_(options: LaunchOptions, client: Brought) -> Session:
         return await starting.opener(options, interactive=True, client=client)()
 
-    return Ports(open=open_, disk=DISK, env=os.environ, loaded=starting.load)
+    async def loaded() -> None:
+        await starting.load()
+        await asyncio.to_thread(lambda: [*map(import_module, USED)])
+
+    return Ports(open=open_, disk=DISK, env=os.environ, loaded=loaded)
 
 
 def _keep_log(options: LaunchOptions) -> None:
