@@ -17,7 +17,7 @@ from gatewright.agent.frontends.output import Output
 from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
 
-SETTLES = 1.0  # seconds for what was asked before the input ended
+SETTLES = 5.0  # seconds for what was asked before the input ended
 CLOSE_LIMIT = 9.0  # seconds for all sessions to end, once nobody is there
 BY_HAND = (
     "agent: An editor starts this and speaks the Agent Client Protocol with it; Ctrl+C ends it.\n"
@@ -59,6 +59,7 @@ async def _run(
         try:
             await asyncio.wait({talking, left}, return_when=asyncio.FIRST_COMPLETED)
             if not gone.is_set():
+                agent.stop()
                 await peer.settle(SETTLES)
         finally:
             for task in (talking, left):

@@ -96,6 +96,11 @@ class EditorAgent:
 
         return method
 
+    def stop(self) -> None:
+        """The client says no more: no turn of its sessions goes on."""
+        for opened in self._sessions.values():
+            opened.prompts.cancel()
+
     async def close(self) -> None:
         """The client is gone: every session ends, each in its own time."""
         closing = [one.close() for one in self._sessions.values()]
