@@ -112,16 +112,28 @@ def test_a_projects_and_a_plugins_servers_wait_for_trust(tmp_path: Path) -> None
     home, project = tmp_path / "home", tmp_path / "project"
     (project / ".gatewright").mkdir(parents=True)
     (home / ".gatewright").mkdir(parents=True)
-    entry = {"command": program(tmp_path / "bin" / "srv"), "extensionToLanguage": {".q": "q"}}
+    entry = {
+        "command": program(tmp_path / "bin" / "srv"),
+        "args": ["${user_config.level}"],
+        "extensionToLanguage": {".q": "q"},
+    }
     text = json.dumps({"lspServers": {"of-project": entry}})
     (project / ".gatewright" / "settings.json").write_text(text, encoding="utf-8")
     said = Said(".lsp.json", {"srv": entry})
-    plugin = Plugin(id="kit@m", name="kit", root=tmp_path, data=tmp_path, language_servers=(said,))
+    plugin = Plugin(
+        id="kit@m",
+        name="kit",
+        root=tmp_path,
+        data=tmp_path,
+        language_servers=(said,),
+        options={"level": "strict"},
+    )
     env = {"HOME": str(home), "PATH": "/bin"}
     for trust in (False, True):
         around = survey(LaunchOptions(cwd=str(project), trust=trust), env, interactive=False)
         found = names(book_of(around, (plugin,)), ".q")
         assert found == (["of-project", "kit:srv"] if trust else [])
+    assert book_of(around, (plugin,)).offered(".q")[1].args == ("strict",)
 
 
 def test_a_path_of_a_plugin_is_the_plugins_own(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from gatewright.agent.extensions.plugins.servers_of_plugins import keys_of, named
 from gatewright.agent.lsp.running.definitions import Given
 from gatewright.agent.lsp.running.server_book import Ground, ServerBook
 from gatewright.agent.plugins.parts import Plugin
@@ -44,6 +45,8 @@ def _settings(around: Surroundings) -> Iterator[Given]:
 def _of_plugin(plugin: Plugin) -> Iterator[Given]:
     """Under names that nobody else's can have."""
     own = {**places_of(plugin), **options_of(plugin)}
+    keys = keys_of(plugin)
     for said in plugin.language_servers:
         where = str(plugin.root / said.where)
-        yield Given("plugin", where, said.entries, own, found(plugin), f"{plugin.name}:")
+        entries = {name: named(entry, keys) for name, entry in said.entries.items()}
+        yield Given("plugin", where, entries, own, found(plugin), f"{plugin.name}:")

@@ -24,13 +24,13 @@ def plugin_servers(brought: Sequence[Contribution]) -> tuple[ServerLayer, ...]:
 
 def layers_of(plugin: Plugin) -> tuple[ServerLayer, ...]:
     places = places_of(plugin)
-    keys = {f"${{{USER}{key}}}": f"${{{option(key)}}}" for key in plugin.options}
+    keys = keys_of(plugin)
     return tuple(
         ServerLayer(
             source="plugin",
             where=str(plugin.root / said.where),
             entries={
-                of_plugin(plugin.name, server): _named(entry, keys)
+                of_plugin(plugin.name, server): named(entry, keys)
                 for server, entry in said.entries.items()
             },
             own={**places, **options_of(plugin)},
@@ -40,7 +40,12 @@ def layers_of(plugin: Plugin) -> tuple[ServerLayer, ...]:
     )
 
 
-def _named(value: Any, keys: Mapping[str, str]) -> Any:
+def keys_of(plugin: Plugin) -> dict[str, str]:
+    """`${user_config.KEY}` by the variable that holds it."""
+    return {f"${{{USER}{key}}}": f"${{{option(key)}}}" for key in plugin.options}
+
+
+def named(value: Any, keys: Mapping[str, str]) -> Any:
     """The entry with `${user_config.KEY}` under the name of the variable that holds it."""
     match value:
         case str():
@@ -48,9 +53,9 @@ def _named(value: Any, keys: Mapping[str, str]) -> Any:
                 value = value.replace(written, variable)
             return value
         case list():
-            return [_named(each, keys) for each in cast("list[object]", value)]
+            return [named(each, keys) for each in cast("list[object]", value)]
         case dict():
             fields = cast("dict[str, object]", value)
-            return {key: _named(each, keys) for key, each in fields.items()}
+            return {key: named(each, keys) for key, each in fields.items()}
         case _:
             return value
