@@ -58,7 +58,7 @@ class Overloaded(ThreadingHTTPServer):
 
 
 class Refusing(Answers):
-    server: Overloaded
+    server: Overloaded  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         server = self.server

@@ -101,7 +101,7 @@ def test_a_refused_call_and_another_model_are_told(program: Program, format: str
         assert words in err
         if format != "text":
             assert any(words in text for text in result(out)["warnings"])
-    assert "Trying again in 1 s (1 of" in err
+    assert "Trying again at once (1 of" in err
 
 
 @pytest.mark.parametrize("format", FORMATS)

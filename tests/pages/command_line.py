@@ -11,6 +11,7 @@ from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.extensions.autonomy.autonomy_extension import Autonomy
+from gatewright.agent.extensions.lsp.lsp_extension import lsp_command
 from gatewright.agent.extensions.plugins.panel_extension import PanelDoor
 from gatewright.agent.extensions.skills.skills_command import skills_commands
 from gatewright.agent.extensions.styles.style_command import style_commands
@@ -79,6 +80,7 @@ def listed() -> Sequence[Command]:
         *style_commands(NOBODY, NOBODY),
         runs_command(NOBODY),
         *Autonomy(NOBODY).commands(),
+        lsp_command(NOBODY),
     )
     return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)
 

@@ -123,7 +123,7 @@ return found.filter(each => each === 'ok').length;
 
 # What a run comes to an end by, and what its agents are answered; all of it within so many seconds.
 SOON = 2.0
-ENDS = {
+ENDS: dict[str, tuple[str, dict[str, str]]] = {
     "deadlock": ("await new Promise(() => {});", {}),
     "dead": ("return await agent('do it');", {"do it": "wait: never\nsay: x"}),
     "budget": ("for (;;) await agent('do it');", {"do it": "\n---\n".join(["say: ok"] * 9)}),

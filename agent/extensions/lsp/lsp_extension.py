@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.commands.outcome import Outcome
@@ -171,18 +171,22 @@ class LanguageServers:
             await self.session.close()
 
 
+def lsp_command(run: Callable[[CommandContext], Awaitable[Outcome]]) -> Command:
+    return Command(
+        name="lsp",
+        summary="Language servers: state, files, memory; restart one, or read its log",
+        args="[NAME | restart NAME | log NAME]",
+        run=run,
+    )
+
+
 async def plug_lsp(host: Host) -> Contribution:
     servers = LanguageServers(host)
     host.changes.listen(servers.wrote)
     host.live.listen(servers.changed)
     if (plugins := part_of(host.brought, PluginParts)) is not None:
         plugins.listen(servers.again)
-    command = Command(
-        name="lsp",
-        summary="Language servers: state, files, memory; restart one, or read its log",
-        args="[NAME | restart NAME | log NAME]",
-        run=servers.run,
-    )
+    command = lsp_command(servers.run)
     return Contribution(
         sources=(servers,),
         commands=(lambda: (command,),),
