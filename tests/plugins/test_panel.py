@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.outcome import Listing, Outcome, Pick, Problem, Say
+from gatewright.agent.commands.outcome import Listing, Outcome, Page, Pick, Problem, Say
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.plugins.panel.plugin_command import NOTHING, plugins
@@ -232,4 +232,6 @@ def test_with_nothing_it_says_how_to_begin(place: Place) -> None:
         def overview(self) -> Overview:
             return Overview()
 
-    assert said(Empty(place), "") == NOTHING
+    found = ran(Empty(place), "")
+    assert isinstance(found, Page)
+    assert text(found.fallback.blocks) == NOTHING

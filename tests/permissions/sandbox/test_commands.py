@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Page, Say
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.session.jobs import SessionJobs
@@ -360,11 +360,11 @@ async def test_where_nothing_works(
 async def test_the_panel_says_what_holds(house: House) -> None:
     command = sandbox_command(house.sandbox.panel, house.sandbox.restore)
     before = await command.run(CommandContext())
-    assert isinstance(before, Say)
+    assert isinstance(before, Page)
     await house.bash(house.unspelled("echo x > /etc/gatewright-test; mkdir -p n/.claude"))
     after = await command.run(CommandContext())
-    assert isinstance(after, Say)
-    [shown, table, aside] = after.blocks
+    assert isinstance(after, Page)
+    [shown, table, aside] = after.fallback.blocks
     assert "n/.claude" in str(aside)
     assert isinstance(shown, Table), "no listing: its rows have no numbers"
     assert ("writable", str(house.project)) in shown.rows
