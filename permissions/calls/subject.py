@@ -117,10 +117,15 @@ def covers(rule: Rule, call: Call, family: Family) -> bool:
         if remote is not None:
             own = not remote.tool and rule.tool == call.tool  # a tool of ours, about a server
             return own or rule.tool == "*" or servers.grants(rule.tool, remote)
-        return not servers.names_server(rule.tool) and covers_tool(rule, call.tool)
+        return not servers.names_server(rule.tool) and covers_tool(rule, _granted_as(call, family))
     if covers_tool(rule, call.tool) or rule.tool == _RULED_AS.get(family):
         return True
     return remote is not None and any(covers_tool(rule, n) for n in servers.names_of(remote))
+
+
+def _granted_as(call: Call, family: Family) -> str:
+    """Whose rules grant it: to let a tool read grants nothing that it writes."""
+    return "Edit" if family == "edit" and call.row.family == "read" else call.tool
 
 
 def param_matches(form: ParamForm, call: Call) -> bool:

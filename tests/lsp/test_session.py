@@ -218,3 +218,22 @@ async def test_a_rename_is_an_edit_to_the_rules(tmp_path: Path) -> None:
         await ended(made)
         assert (await made.decided("y")).behavior == "deny"
         assert (made.project / "a.x").read_text(encoding="utf-8") == "word\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "behavior"),
+    [("Read", "deny"), ("Read(**)", "deny"), ("LSP", "deny"), ("LSP(**)", "deny"),
+     ("LSP(operation:applyRename)", "deny"), ("Edit", "allow"), ("Edit(**)", "allow")],
+)  # fmt: skip
+async def test_who_may_read_may_not_rename(tmp_path: Path, rule: str, behavior: str) -> None:
+    plan = asks("p", "rename", filePath="a.x", line=1, symbol="word", newName="other")
+    script = (plan, asks("y", "applyRename", plan="p1"), "say: done")
+    given = own(permissions={"allow": [rule]})
+    async with desk(tmp_path, script, mode="dontAsk", own=given) as made:
+        (made.project / "a.x").write_text("word\n", encoding="utf-8")
+        made.session.submit("go")
+        await ended(made)
+        assert "Plan p1" in await finished(made, "p")
+        assert (await made.decided("y")).behavior == behavior
+        changed = (made.project / "a.x").read_text(encoding="utf-8") == "other\n"
+        assert changed is (behavior == "allow")
