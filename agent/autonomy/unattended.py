@@ -105,6 +105,11 @@ class Unattended:
         self._refused = 0
         self._last_typed = self._ports.time()
 
+    def begins(self, named: str) -> None:
+        """Work that nobody typed, in the mode that its starter named."""
+        self.alone = True
+        self._ports.cap(named)
+
     def saw(self, envelope: Envelope) -> None:
         event = envelope.event
         match event:
@@ -131,8 +136,7 @@ class Unattended:
             case UserMessage(source=source, input_id=id) if source in NOBODYS:
                 named = self.modes.pop(id, "")
                 if not self._typed:
-                    self.alone = True
-                    self._ports.cap(named)
+                    self.begins(named)
             case TurnStarted():
                 self._before = self._cost
                 if self.alone:

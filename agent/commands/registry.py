@@ -111,6 +111,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     switches: bool = False  # go over to another session
     panels: bool = False  # open lists and forms: nothing has to be told in their place
     asks: bool = False  # send itself what a command asks the model
+    typed: bool = True  # a person wrote the line just now
 
 
 LINES = Front()  # what is said is all it shows

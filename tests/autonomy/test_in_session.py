@@ -268,3 +268,41 @@ async def test_one_session_at_a_time_works_by_itself(tmp_path: Path) -> None:
         await made.session.idle()
         with held(store.writer, wait=False) as free:
             assert free, "it is let go at the end of the turn"
+
+
+SKILLS = {
+    "forked": "---\nname: forked\ndescription: x\ncontext: fork\n---\nDo it.\n",
+    "inline": "---\nname: inline\ndescription: x\n---\nLook: !`touch ../inline`\n",
+}
+
+
+@pytest.mark.parametrize("name", SKILLS)
+async def test_a_skill_that_a_schedule_begins_is_capped_from_its_first_step(
+    tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "project" / ".gatewright" / "skills" / name
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILLS[name], encoding="utf-8")
+    script = ["say: hello", f'call[c1]: Bash {{"command": "touch ../{name}"}}', "say: done"]
+    own = {"permissions": {"defaultMode": "bypassPermissions"}, "autonomy": {"askWait": 0}}
+    async with desk(tmp_path, script, own=own) as made:
+        made.session.submit("hi")
+        await made.ended()
+        id = await add(made, f"0 0 1 1 * /{name} all")
+        await made.session.run_command(f"/schedule run {id}")
+        decided = await made.seen.until(Decided, within=WITHIN)
+        assert decided.behavior == "deny" and "typed" not in decided.reason
+        assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("call", ["CronCreate", "Sleep"])
+async def test_the_model_plans_no_command_by_itself(tmp_path: Path, call: str) -> None:
+    given = {"every": "1h", "prompt": "/look"} if call == "CronCreate" else {"seconds": 900.0}
+    script = [f"call[c1]: {call} {json.dumps({**given, 'reason': '/look'})}", "say: planned"]
+    async with desk(tmp_path, script) as made:
+        made.session.submit("look")
+        if call == "CronCreate":
+            made.answer(await made.asked(), "no")
+        await made.ended()
+        prompts = [job.prompt for job in of(made).schedule.jobs().values()]
+        assert prompts == ([] if call == "CronCreate" else ["Wake-up: /look"])

@@ -15,7 +15,8 @@ from gatewright.agent.autonomy.schedules.schedule import Schedule, SchedulePorts
 from gatewright.agent.autonomy.schedules.store import Store, store_of
 from gatewright.agent.autonomy.schedules.timing import LEAST_EVERY, Terms, local_zone, shown
 from gatewright.agent.autonomy.unattended import Unattended, UnattendedPorts
-from gatewright.agent.commands.outcome import Problem, Scope, Submit
+from gatewright.agent.commands.outcome import Begin, Begun, Problem, Scope, Submit
+from gatewright.agent.commands.registry import Front
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.events import Envelope, JobChanged, Noticed, TurnEnded
 from gatewright.agent.record.events_of_schedules import ScheduledJob
@@ -32,6 +33,7 @@ MONITORED = (
     '<monitor-event about="{about}">\n{text}\n</monitor-event>'
 )
 HOUR, DAY = 3600.0, 86400.0
+NOBODY = Front(typed=False)
 
 
 class AutonomySession:
@@ -127,8 +129,9 @@ class AutonomySession:
             self.schedule.again(job, when)
         else:
             name = f"wake-up: {reason}"[:60]
+            prompt = f"Wake-up: {reason}" if reason.startswith("/") else reason  # no command
             self.schedule.add(
-                ScheduledJob(id="", prompt=reason, at=when, once=True, tz=zone, name=name)
+                ScheduledJob(id="", prompt=prompt, at=when, once=True, tz=zone, name=name)
             )
         return shown(when, zone)
 
@@ -199,7 +202,7 @@ class AutonomySession:
             known = self._host.session.commands.find(job.prompt[1:].split()[0])
             if known is None or not known.kind:  # only what sends the model something
                 return f"{job.prompt.split()[0]} is no command file, skill or workflow here."
-            outcome = await self._host.session.commands.run(job.prompt)
+            outcome = await self._host.session.commands.run(job.prompt, NOBODY)
             match outcome:
                 case Submit(text=said, scope=scope):
                     text = text.replace(job.prompt, said, 1)
@@ -208,9 +211,11 @@ class AutonomySession:
                     return f"{job.prompt.split()[0]} cannot be run."
                 case _:
                     return f"{job.prompt.split()[0]} sends the model nothing, so it is no task."
+        named = modes.canonical(job.mode) or "" if job.mode else ""
         if scope is not None:  # nobody said yes to what it would loosen
-            scope = msgspec.structs.replace(scope, trusted=False)
-        self.unattended.modes[run] = modes.canonical(job.mode) or "" if job.mode else ""
+            begin = self._bounded(scope.begin, named) if scope.begin is not None else None
+            scope = msgspec.structs.replace(scope, trusted=False, begin=begin)
+        self.unattended.modes[run] = named
         self._host.publish(Noticed(text=f"{job.title}: begins by its schedule ({job.id})"))
         content = (TextContent(text), *contents)
         self._waiting.append(
@@ -247,6 +252,15 @@ class AutonomySession:
         self._next()
 
     # what holds here
+
+    def _bounded(self, begin: Begin, named: str) -> Begin:
+        """What a line does before its message is there: bounded as the turn that it begins."""
+
+        async def bounded() -> Begun:
+            self.unattended.begins(named)
+            return await begin()
+
+        return bounded
 
     def _cap(self, named: str | None) -> None:
         """The mode that bounds work that nobody typed, beside the session's own."""

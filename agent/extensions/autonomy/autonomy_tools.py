@@ -57,9 +57,10 @@ class CronCreate(StructTool[CreateInput]):
         self._opened = opened
 
     def access(self, input: CreateInput, where: Where) -> Access:
-        """What outlives the session is asked about."""
+        """What outlives the session is asked about, and a command: those are the person's."""
         del where
-        return Access() if input.durable else Access(effects=Effect.FREE)
+        asks = input.durable or input.prompt.lstrip().startswith("/")
+        return Access() if asks else Access(effects=Effect.FREE)
 
     def title(self, input: CreateInput, where: Where) -> tuple[str, str]:
         del where

@@ -159,8 +159,16 @@ class Invoker:
 
     # of either
 
-    def order(self, skill: Skill, arguments: str, call_id: str = "", agent: str = MAIN) -> Order:
-        """Without a call it is the person's."""
+    def order(
+        self,
+        skill: Skill,
+        arguments: str,
+        call_id: str = "",
+        agent: str = MAIN,
+        *,
+        typed: bool = True,
+    ) -> Order:
+        """Without a call it is the person's, unless nobody `typed` it."""
         from gatewright.agent.extensions.skills.order import Order  # noqa: PLC0415  lazy
         from gatewright.agent.extensions.skills.values import values_of  # noqa: PLC0415  lazy
 
@@ -176,7 +184,7 @@ class Invoker:
             where=where,
             call_id=call_id or f"skill-{new_id()[:8]}",
             agent=agent,
-            typed=not call_id,
+            typed=typed and not call_id,
         )
 
     async def scope(self, order: Order) -> Scope:

@@ -71,10 +71,11 @@ class SkillCommands:
     async def _run(self, skill: Skill, context: CommandContext) -> Outcome:
         from gatewright.agent.extensions.skills.order import together  # noqa: PLC0415  lazy
 
-        orders, wrong = self._orders(skill, context.args)
+        orders, wrong = self._orders(skill, context)
         if wrong:
             return Problem.of(wrong)
-        if orders[0].skill.said.fork and self._invoker.forks() is not None:
+        forks = context.front.typed and self._invoker.forks() is not None
+        if orders[0].skill.said.fork and forks:  # else it is followed here, bounded as the turn is
             return await self._forked(orders[0])
         if any(order.skill.said.fork for order in orders):
             self._host.warn(f"/{context.name} is followed here: no other agents are started.")
@@ -86,9 +87,9 @@ class SkillCommands:
         line = context.raw.strip() or f"/{context.name} {context.args}".rstrip()
         return Submit(line, _beginning(scope, self._invoker, orders))
 
-    def _orders(self, skill: Skill, arguments: str) -> tuple[list[Order], str]:
+    def _orders(self, skill: Skill, context: CommandContext) -> tuple[list[Order], str]:
         """All that the line begins with, each with the text behind them; or why it is not run."""
-        found, rest = [skill], arguments
+        found, rest, typed = [skill], context.args, context.front.typed
         while rest.startswith("/"):
             word, _, behind = rest.partition(" ")
             other = self._invoker.book.last().find(word[1:])
@@ -103,7 +104,7 @@ class SkillCommands:
         for each in found:
             if refusal := self._refusal(each):
                 return [], refusal
-        return [self._invoker.order(each, rest) for each in found], ""
+        return [self._invoker.order(each, rest, typed=typed) for each in found], ""
 
     def _refusal(self, skill: Skill) -> str:
         book = self._invoker.book

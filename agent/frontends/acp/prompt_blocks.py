@@ -80,7 +80,10 @@ def _together(texts: Sequence[str]) -> str:
 
 def _mention(link: LinkBlock, where: Where) -> str:
     """A file inside as the person would name it with @; empty for anything else."""
-    parts = urlsplit(link.uri)
+    try:
+        parts = urlsplit(link.uri)
+    except ValueError:
+        return ""
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return ""
     path = unquote(parts.path)
