@@ -94,7 +94,8 @@ async def test_it_becomes_what_a_new_one_would_be(box: Sandbox) -> None:
     script = """
         env | grep -v GATEWRIGHT_CHILD | sort; umask; ulimit -a; echo "$0 $- $# $$ $PPID $_"
         readlink /proc/self/fd/0; for fd in /proc/$$/fd/* /proc/1/fd/*; do echo ${fd}; done
-        tr '\\0' ' ' < /proc/$$/cmdline; grep -vE 'Vm|Rss|ctxt|FDSize|Huge|Threads|State' /proc/$$/status
+        tr '\\0' ' ' < /proc/$$/cmdline
+        grep -vE 'Vm|Rss|ctxt|FDSize|Huge|Threads|State' /proc/$$/status
         sed 's/^[0-9]* [0-9]* [^ ]* //' /proc/self/mountinfo | sort; shopt; trap; jobs; ls /proc
         set | grep -vE '^(RANDOM|SECONDS|EPOCH|SRANDOM|GATEWRIGHT_CHILD|BASHPID|_)='
         no-such-program; eval 'if;'; exit 7
