@@ -77,7 +77,9 @@ OTHERS = {
     "agent/plugins/new_plugin.py",
     "agent/plugins/tree.py",  # a copy, below a folder that is private
     "agent/settings/foreign/claude_files.py",
+    "agent/subcommands/schedule/schedule_group.py",  # where the system's own scheduler looks
     "agent/workflows/saved/saving.py",  # what is the person's own is made private by who asks
+    "permissions/sandbox/running/readers.py",  # below the sandbox's own, which is private
     "skills/writing.py",
 }
 
