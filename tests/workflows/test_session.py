@@ -20,7 +20,7 @@ from gatewright.agent.record.events import (
     WorkflowEnded,
     WorkflowStarted,
 )
-from gatewright.agent.workflows.runs.past import read_past
+from gatewright.agent.workflows.runs.past import hash_of, read_past, read_run
 from gatewright.tools.blocks import Code, Table
 from gatewright.tools.protocol import TextContent, ToolCall
 from tests.agents.test_going_on import cut_off, put_back
@@ -105,6 +105,7 @@ async def test_a_script_has_agents_work_and_its_end_is_told_once(tmp_path: Path)
         assert "2 ok, 0 failed, 0 replayed" in notice
         folder = Path(result["scriptPath"]).parent
         assert (folder / "script.js").read_text(encoding="utf-8") == SCRIPT
+        assert read_run(folder).script_hash == hash_of(folder / "script.js")
         assert len(list((folder / "agents").iterdir())) == 2
         (started,) = opened.seen.of(WorkflowStarted)
         assert started.run == result["runId"] == result["taskId"]

@@ -204,6 +204,10 @@ def _changed(files: Mapping[str, str]) -> str:
     return next((path for path, held in files.items() if hash_of(Path(path)) != held), "")
 
 
+def hash_of_text(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 def hash_of(path: Path) -> str:
     """Of what a file holds; empty where there is none."""
     try:
