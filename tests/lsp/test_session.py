@@ -95,8 +95,8 @@ async def test_reading_and_being_off_start_nothing(tmp_path: Path) -> None:
         await ended(made)
         assert not started(made)
     off = own(lsp={"use": "off"})
-    change = (writes("1", "a.x", "BAD it\n"), "say: done")
-    async with desk(tmp_path / "off", change, mode="bypassPermissions", own=off) as made:
+    edit = (writes("1", "a.x", "BAD it\n"), "say: done")
+    async with desk(tmp_path / "off", edit, mode="bypassPermissions", own=off) as made:
         made.session.submit("go")
         await ended(made)
         assert not started(made)
