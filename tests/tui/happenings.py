@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.events_of_past import FileState
+from gatewright.agent.record.events_of_schedules import ScheduledJob
 from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools import blocks as b
@@ -183,6 +184,10 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.ModeChanged: lambda c: ev.ModeChanged(mode=c.choice(("plan", c.row())), by="user"),
     ev.ModelChanged: lambda c: ev.ModelChanged(model=c.row()),
     ev.TitleChanged: lambda c: ev.TitleChanged(title=c.row()),
+    ev.JobChanged: lambda c: ev.JobChanged(
+        job=ScheduledJob(id=c.row(), prompt=c.text(), every=60.0, paused=c.choice(("", c.row()))),
+        gone=c.choice(("", c.row())),
+    ),
     ev.FileSaved: lambda c: ev.FileSaved(state=FileState(c.row(), "")),
     ev.TreeSaved: lambda c: ev.TreeSaved(tree=c.row()),
     ev.FilesRestored: lambda c: ev.FilesRestored(to="id-2", files=(FileState(c.row(), ""),)),
