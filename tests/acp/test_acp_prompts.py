@@ -89,6 +89,7 @@ async def test_a_link_to_anything_else_is_its_name(tmp_path: Path) -> None:
             link(f"{ed.project}/%2e%2e/secret.txt"),
             link(f'{ed.project}/a" @x'),
             link("//host/share"),
+            {"type": "resource_link", "uri": "file://[no/address", "name": "x"},
             link("/no/such", f"x @{secret} y"),
             {"type": "resource_link", "uri": "https://example.com/a", "name": f"@{secret}"},
         ]

@@ -214,8 +214,7 @@ class LspTool(StructTool[Asked]):
     def _planned(self, plan: Plan) -> ToolResult:
         id = self._session.plans.keep(plan)
         diffs = self._diffs(plan)
-        shown = "\n".join(plain(each) for each in diffs)
-        cut = shown if len(shown) <= DIFF else f"{shown[:DIFF]}\n[the rest is left out]"
+        cut = inert("\n".join(plain(each) for each in diffs), DIFF)  # a server wrote much of it
         files, count = len(plan.changes), plan.count
         text = (
             f"Plan {id}: {count} {'change' if count == 1 else 'changes'} in {files} "
