@@ -40,7 +40,7 @@ from tests.workflows.playing import META
 
 WORKER = Path(__file__).with_name("hostile_worker.py")
 ENDS = 100.0
-BREATH = 0.25  # seconds of the processor between two turns of the loop: a line of 4 MB takes 0.02
+BREATH = 0.5  # seconds of the processor between two turns of the loop: a line of 4 MB takes 0.02
 MUTE = ("it is silent", "it shuts its pipe")
 KINDS = {
     "it ends twice": "",

@@ -59,10 +59,12 @@ class Autonomy:
         return tuple(s for s in SPECS if options.tools is None or s.name in options.tools)
 
     def deferred(self) -> Collection[str]:
-        return NAMES if self.on else frozenset()
+        wanted = self._host.around.options.tools
+        return [name for name in NAMES if self.on and (wanted is None or name in wanted)]
 
     def find(self, name: str) -> Tool[Any] | None:
-        if name not in NAMES or not self.on:
+        wanted = self._host.around.options.tools
+        if name not in NAMES or not self.on or (wanted is not None and name not in wanted):
             return None
         from gatewright.agent.extensions.autonomy.autonomy_tools import tool_of  # noqa: PLC0415  lazy: with a call
 
