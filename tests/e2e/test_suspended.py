@@ -31,7 +31,7 @@ def test_suspended_and_back_nothing_is_lost(program: Program) -> None:
         terminal.send("say hello")
         row(terminal, "say hello")
         terminal.press("enter")
-        terminal.wait_for("16 in")
+        terminal.wait_for(" in · ")
         terminal.send("half a")
         row(terminal, "half a")
         before = terminal.screen()
