@@ -33,7 +33,8 @@ def prompts(path: Path) -> list[str]:
     """What the person said in a stored session; every line must be whole."""
     lines = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
     assert lines[0]["type"] == "session"
-    return [part["text"] for line in lines if line["type"] == "user" for part in line["content"]]
+    texts = [part["text"] for line in lines if line["type"] == "user" for part in line["content"]]
+    return [text for text in texts if not text.startswith("Notice of this program: ")]
 
 
 def test_resume_another_inside_and_come_back(program: Program) -> None:
