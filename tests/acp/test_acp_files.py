@@ -190,3 +190,42 @@ async def test_an_editor_that_only_reads_holds_nothing(tmp_path: Path) -> None:
         await ed.turn(await ed.new(), "go")
         assert not buffers.asked
     assert path.read_text(encoding="utf-8") == "alpha\nx\n"
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+async def test_a_link_that_comes_while_the_editor_answers_leads_nowhere(
+    tmp_path: Path, at: int
+) -> None:
+    inside, outside = tmp_path / "project" / "d", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir(parents=True)
+        (folder / "notes.txt").write_text(NOTES, encoding="utf-8")
+    path = "d/notes.txt"
+    script = (
+        f'call: Read {{"file_path": "{path}"}}',
+        change("beta", "changed", path),
+        "say: Done.",
+    )
+    own = {"permissions": {"defaultMode": "acceptEdits"}}
+    async with editor(tmp_path, *script, can=FILES, own=own) as ed:
+        reads = 0
+
+        async def read(params: dict[str, Any]) -> Any:
+            nonlocal reads
+            reads += 1
+            if reads == at:
+                inside.rename(tmp_path / "project" / "before")
+                inside.symlink_to(outside)
+                (outside / "notes.txt").write_text("beta hunter2\n", encoding="utf-8")
+            held = at == 3  # its buffer, whatever the file is by now
+            return {"content": NOTES if held else Path(params["path"]).read_text(encoding="utf-8")}
+
+        async def write(params: dict[str, Any]) -> Any:
+            Path(params["path"]).write_text(params["content"], encoding="utf-8")
+            return {}
+
+        ed.handlers |= {"fs/read_text_file": read, "fs/write_text_file": write}
+        await ed.turn(await ed.new(), "go")
+        assert reads >= at
+        assert (outside / "notes.txt").read_text(encoding="utf-8") == "beta hunter2\n"
+        assert "hunter2" not in json.dumps(ed.server.bodies)

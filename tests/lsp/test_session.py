@@ -14,6 +14,8 @@ from gatewright.agent.record.events import (
     ToolFinished,
     TurnEnded,
 )
+from gatewright.agent.settings.paths import places
+from gatewright.agent.settings.trust import TrustStore
 from tests.fakes.waiting import PATIENCE
 from tests.lsp.known_server import entry
 from tests.permissions.composed import Desk, desk
@@ -237,3 +239,46 @@ async def test_who_may_read_may_not_rename(tmp_path: Path, rule: str, behavior: 
         assert (await made.decided("y")).behavior == behavior
         changed = (made.project / "a.x").read_text(encoding="utf-8") == "other\n"
         assert changed is (behavior == "allow")
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_an_added_directory_has_a_server_once_it_is_trusted_itself(
+    tmp_path: Path, trusted: bool
+) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    given = own(permissions={"additionalDirectories": [str(clone)]})
+    script = (
+        "say: hello",
+        writes("1", str(clone / "a.x"), "fine\n"),
+        asks("2", "hover", filePath=str(clone / "a.x"), line=1, character=1),
+        "say: done",
+    )
+    async with desk(tmp_path, script, mode="bypassPermissions", own=given) as made:
+        made.session.submit("hi")
+        await ended(made)
+        if trusted:
+            env = {"HOME": str(tmp_path / "home")}
+            TrustStore(places(clone, env), env).add(clone)
+        made.session.submit("go")
+        told = await finished(made, "2")
+        await ended(made, 2)
+        assert ("No language server serves" in told) is not trusted
+        assert [each.root for each in started(made)] == ([str(clone)] if trusted else [])
+
+
+async def test_a_projects_server_can_name_no_secret(tmp_path: Path) -> None:
+    server = entry("${ANTHROPIC_API_KEY}", "${HOME}")
+    given = {"sandbox": {"enabled": False}}
+    script = (writes("1", "a.x", "fine\n"), READY, "say: done")
+    async with desk(
+        tmp_path,
+        script,
+        mode="bypassPermissions",
+        own=given,
+        settings={"lspServers": {"s": server}},
+    ) as made:
+        made.session.submit("go")
+        await ended(made)
+        (start,) = started(made)
+        assert start.command.endswith(f" ${{ANTHROPIC_API_KEY}} {tmp_path}/home")

@@ -31,7 +31,9 @@ def book(
     root = tmp_path / "project"
     root.mkdir(exist_ok=True)
     env = {"PATH": path or f"{tmp_path}/bin", "HOME": "/nowhere"}
-    return ServerBook(given, use, Ground(root=root, env=env, avoid=(root,), trusted=trusted))
+    return ServerBook(
+        given, use, Ground(root=root, env=env, shared=env, avoid=(root,), trusted=trusted)
+    )
 
 
 def names(found: ServerBook, suffix: str) -> list[str]:

@@ -31,6 +31,7 @@ from gatewright.agent.record.events import (
     LanguageServerStarted,
     Rewound,
 )
+from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.text.printable import escaped
 from gatewright.permissions.decision import Deny
 from gatewright.permissions.readable import read_decision
@@ -96,8 +97,13 @@ class LspSession:
         return self.book.listed()
 
     def _place(self) -> Place:
-        where = self._host.around.where
-        return Place(tuple(real_path(each) for each in (where.root, *where.added)))
+        """The project, and of what was added to it the directories that are trusted themselves."""
+        around = self._host.around
+        added = around.where.added
+        if added:
+            store = TrustStore(around.places, around.env)
+            added = tuple(each for each in added if store.trusts(each))
+        return Place(tuple(real_path(each) for each in (around.where.root, *added)))
 
     def shown(self, path: str) -> str:
         return self._host.around.where.shown(Path(path))

@@ -27,7 +27,13 @@ def given_of(around: Surroundings, plugins: Sequence[Plugin]) -> list[Given]:
 def book_of(around: Surroundings, plugins: Sequence[Plugin]) -> ServerBook:
     """The servers that may be started here."""
     where = around.where
-    ground = Ground(root=where.root, env=around.env, avoid=roots(where), trusted=around.trusted)
+    ground = Ground(
+        root=where.root,
+        env=around.env,
+        shared=around.secrets.given(around.env),
+        avoid=roots(where),
+        trusted=around.trusted,
+    )
     return ServerBook(given_of(around, plugins), around.settings.lsp.use, ground)
 
 

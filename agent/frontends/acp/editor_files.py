@@ -20,6 +20,7 @@ from gatewright.agent.frontends.acp.jsonrpc import Gone, Peer, RpcError
 from gatewright.agent.frontends.acp.params import FileText
 from gatewright.agent.frontends.acp.whole_texts import on_disk
 from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.system.exact import real_path
 from gatewright.tools.textfiles import FileMoved, TextFiles
 
 LARGEST = 1024 * 1024
@@ -71,7 +72,7 @@ class EditorFiles:
         if text is None or not self._holds(real) or len(data) > LARGEST:
             self._disk.swap(real, expected, data)
             return
-        if self._bytes(real) != expected:
+        if self._bytes(real) != expected or _leads_away(real):
             raise FileMoved
         try:
             self._ask("fs/write_text_file", real, {"content": text})
@@ -122,7 +123,7 @@ class EditorFiles:
             return None
         except (RpcError, Gone, msgspec.MsgspecError):
             return None
-        if len(text) > LARGEST:
+        if len(text) > LARGEST or _leads_away(real):
             return None
         self._keep(real, text)
         return text
@@ -153,6 +154,11 @@ class EditorFiles:
 
 def _nobody(real: Path, text: str) -> None:
     """The session is not open yet."""
+
+
+def _leads_away(real: Path) -> bool:
+    """A link stands there by now: the client, which follows it, would be somewhere else."""
+    return real_path(real) != str(real)
 
 
 def _decoded(data: bytes) -> str | None:

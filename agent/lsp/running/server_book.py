@@ -21,14 +21,19 @@ from gatewright.tools.system.regular import read_regular
 from gatewright.tools.system.untyped_json import obj
 
 Use: TypeAlias = Literal["auto", "off"] | tuple[str, ...]
+OWN = ("managed", "flag", "user")  # whose definitions are the person's
 NEW_ENOUGH = 7  # of the project's TypeScript, to be a server itself
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
-    """Where programs are looked for. Of a project that is not trusted nothing is."""
+    """Where programs are looked for. Of a project that is not trusted nothing is.
+
+    `shared` is what of `env` others' definitions may name: the same without secrets.
+    """
 
     root: Path
     env: Mapping[str, str]
+    shared: Mapping[str, str]
     avoid: tuple[Path, ...]
     trusted: bool
 
@@ -97,9 +102,13 @@ class ServerBook:
         return str(program) if major >= NEW_ENOUGH and os.access(program, os.X_OK) else ""
 
     def _resolved(self, given: Definition) -> Definition | None:
-        filled = given.filled(self.ground.env)
+        filled = self._filled(given)
         program = self.program(filled.command, given)
         return msgspec.structs.replace(filled, command=program) if program else None
+
+    def _filled(self, given: Definition) -> Definition:
+        own = given.source in OWN
+        return given.filled(self.ground.env if own else self.ground.shared)
 
     def program(self, name: str, of: Definition | None = None) -> str:
         """The absolute path of what would be started; empty where it is not there.
@@ -122,7 +131,7 @@ class ServerBook:
         """All of them, there or not."""
         rows: list[Listed] = []
         for each in self._written.values():
-            filled = each.filled(self.ground.env)
+            filled = self._filled(each)
             program = self.program(filled.command, each)
             lack = "" if program else f"there is no program {filled.command[:200]}"
             rows.append(Listed(each, program, lack or self._off(each.name)))
