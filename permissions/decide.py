@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gatewright.permissions.calls.aspects import insisted, strictest
 from gatewright.permissions.calls.path_call import PathCall, is_plan_file
-from gatewright.permissions.calls.subject import Permit
+from gatewright.permissions.calls.subject import Permit, covers_tool
 from gatewright.permissions.context import Call, Context, Skips
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.permissions.inquiry import Inquiry, inquiries
@@ -362,10 +362,12 @@ def _permitted(stage: Stage, permit: Permit) -> Allow:
 
 def outside(call: Call, context: Context, limits: Sequence[Sequence[Rule]]) -> str:
     """Why the call is none of those; empty where nothing limits them, or each list names it."""
+    edits = bool(call.access.writes) and call.row.family == "read"  # a rename of a reading tool
     for limit in limits:
         naming = [rule for rule in limit if _names(rule, call)]
         whole = any(isinstance(rule.form, Bare) for rule in naming)
-        if not whole and not _within(naming, call, context):
+        lacks = edits and not any(covers_tool(rule, "Edit") for rule in limit)
+        if lacks or (not whole and not _within(limit if edits else naming, call, context)):
             names = ", ".join(dict.fromkeys(rule.text for rule in limit)) or "no tool"
             return f"{call.tool} is not among what may be used here: {names}."
     return ""

@@ -282,3 +282,28 @@ async def test_a_projects_server_can_name_no_secret(tmp_path: Path) -> None:
         await ended(made)
         (start,) = started(made)
         assert start.command.endswith(f" ${{ANTHROPIC_API_KEY}} {tmp_path}/home")
+
+
+@pytest.mark.parametrize(
+    ("tools", "behavior"), [("Read, LSP", "deny"), ("Read, LSP, Edit", "allow")]
+)
+async def test_an_agent_that_may_only_look_may_not_rename(
+    tmp_path: Path, tools: str, behavior: str
+) -> None:
+    folder = tmp_path / "home" / ".gatewright" / "agents"
+    folder.mkdir(parents=True)
+    text = f"---\nname: looker\ndescription: looks\ntools: {tools}\n---\nLook.\n"
+    (folder / "looker.md").write_text(text, encoding="utf-8")
+    given = {"subagent_type": "looker", "prompt": "look", "description": "look"}
+    script = (
+        f"call: Agent {json.dumps(given)}",
+        asks("p", "rename", filePath="a.x", line=1, symbol="word", newName="other"),
+        asks("y", "applyRename", plan="p1"),
+        "say: done",
+        "say: done",
+    )
+    async with desk(tmp_path, script, mode="acceptEdits", own=own()) as made:
+        (made.project / "a.x").write_text("word\n", encoding="utf-8")
+        made.session.submit("go")
+        assert (await made.decided("y")).behavior == behavior
+        await ended(made)

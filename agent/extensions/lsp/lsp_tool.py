@@ -6,6 +6,7 @@ word by trust and settings, and no model's.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -121,7 +122,7 @@ class LspTool(StructTool[Asked]):
 
     async def run(self, input: Asked, ctx: ToolContext) -> Run:
         if input.operation == "applyRename":
-            yield self._applied(input.plan, ctx)
+            yield await asyncio.to_thread(self._applied, input.plan, ctx)  # an editor may be asked
             return
         session = self._session
         path = str(settled(ctx.where.resolve(input.file_path), ctx)) if input.file_path else ""
