@@ -167,6 +167,15 @@ def test_both_sides_of_a_change_are_found(old: str, new: str) -> None:
     assert applied(new, block.hunks, back=True) == old
 
 
+def test_a_change_in_another_copy_of_the_project_names_no_file_of_this_one(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a\n", encoding="utf-8")
+    where = Where(cwd=tmp_path, root=tmp_path, home=tmp_path)
+    fold = Updates(WholeTexts(lambda: where), elsewhere=lambda agent: agent == "main/1")
+    shown = [content(BLOCKS[-1], fold.foreseen(agent)) for agent in ("main", "main/1")]
+    assert [each["type"] for each in shown] == ["diff", "content"]
+    assert str(tmp_path) not in json.dumps(shown[1])
+
+
 def test_a_file_that_is_another_by_now_has_only_hunks(tmp_path: Path) -> None:
     block = diff("notes.txt", "a\nb\n", "a\nc\n")
     assert applied("something\nelse\n", block.hunks) is None

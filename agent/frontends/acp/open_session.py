@@ -59,7 +59,7 @@ class OpenSession:
         self.prompts = Prompts(session, self.say, auth)
         self._peer, self._consent = peer, consent
         self._texts = WholeTexts(lambda: self.where, text_of)
-        self._updates = Updates(self._texts)
+        self._updates = Updates(self._texts, elsewhere=self._elsewhere)
         self._paced = Paced(self._send)
         self._asked: dict[int, asyncio.Task[None]] = {}
         self._inputs: dict[str, Json] = {}  # of calls that run, by our id
@@ -72,6 +72,10 @@ class OpenSession:
     def where(self) -> Where:
         agent = self.session.agent(MAIN)
         return agent.where if agent is not None else Where(Path(), Path(), Path())
+
+    def _elsewhere(self, agent: str) -> bool:
+        living = self.session.agent(agent)
+        return living is not None and living.where.root != self.where.root
 
     async def begin(self, *, replay: bool) -> None:
         """Tell what was said before where that is wanted; from then on what happens."""
@@ -183,7 +187,7 @@ class OpenSession:
         self._paced.flush()
         late = asyncio.get_running_loop().call_later(LATE, self._late, call)
         try:
-            put = Put(self.session.id, call, self._texts.foreseen, raw)
+            put = Put(self.session.id, call, self._updates.foreseen(agent), raw)
             answer = await self._consent.answer(ask, put)
         finally:
             late.cancel()

@@ -6,16 +6,19 @@ whole. What the client typed itself is only said in a replay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
 from gatewright.agent.frontends.acp.shown_blocks import (
     Whole,
+    WholeOf,
     contents,
     plan,
     results,
     text_content,
+    unknown,
 )
 from gatewright.agent.record.events import (
     AgentStarted,
@@ -59,10 +62,19 @@ class Texts(Protocol):
 
 
 class Updates:
-    """`replays`: the client gets what was said before it came, its own words too."""
+    """`replays`: the client gets what was said before it came, its own words too.
 
-    def __init__(self, texts: Texts, *, replays: bool = False) -> None:
-        self._texts = texts
+    `elsewhere` says who works in another copy of the project: its paths are not the client's.
+    """
+
+    def __init__(
+        self,
+        texts: Texts,
+        *,
+        replays: bool = False,
+        elsewhere: Callable[[str], bool] = lambda agent: agent == "",
+    ) -> None:
+        self._texts, self._elsewhere = texts, elsewhere
         self.replays = replays
         self._said: list[str] = []  # of the message that streams
         self._thought: list[str] = []
@@ -107,6 +119,10 @@ class Updates:
         """Something to say with the result of a call that runs and is about this file."""
         if any(path in paths for paths in self._paths.values()):
             self._notes[path] = text
+
+    def foreseen(self, agent: str) -> WholeOf:
+        """What is known of files before a change; of another copy of the project nothing is."""
+        return unknown if self._elsewhere(agent) else self._texts.foreseen
 
     def title_of(self, id: str) -> str:
         return self._open.get(id, "")
@@ -170,7 +186,7 @@ class Updates:
             "status": "in_progress",
             "rawInput": event.input,
         }
-        if shown := contents(event.view, self._texts.foreseen):
+        if shown := contents(event.view, self.foreseen(agent)):
             update["content"] = shown
         if event.paths:
             update["locations"] = [{"path": path} for path in event.paths]
@@ -181,7 +197,8 @@ class Updates:
         id = self.id_of(agent, event.call_id) or self._new_id(event.call_id, agent)
         self._open.pop(id, None)
         self._told_at.pop(id, None)
-        shown = contents(event.view, lambda diff: self._texts.done(uuid, diff))
+        known = partial(self._texts.done, uuid)
+        shown = contents(event.view, unknown if self._elsewhere(agent) else known)
         pictures = [part for part in event.content if isinstance(part, ImageContent)]
         shown += list(results(pictures if event.view else event.content))
         for path in self._paths.pop(id, ()):
