@@ -295,6 +295,25 @@ async def test_a_skill_that_a_schedule_begins_is_capped_from_its_first_step(
         assert not (tmp_path / name).exists()
 
 
+async def test_a_run_that_is_refused_at_its_beginning_ends_and_the_next_one_comes(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "project" / ".gatewright" / "skills" / "inline"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILLS["inline"], encoding="utf-8")
+    async with desk(
+        tmp_path, ["say: hello", "say: looked"], own={"autonomy": {"askWait": 0}}
+    ) as made:
+        made.session.submit("hi")
+        await made.ended()
+        for line in ("0 0 1 1 * /inline", "0 0 1 1 * look"):
+            id = await add(made, line)
+            await made.session.run_command(f"/schedule run {id}")
+        await made.ended(2)
+        states = [each.state for each in of(made).schedule.runs.known.values()]
+        assert states == ["failed", "succeeded"]
+
+
 @pytest.mark.parametrize("call", ["CronCreate", "Sleep"])
 async def test_the_model_plans_no_command_by_itself(tmp_path: Path, call: str) -> None:
     given = {"every": "1h", "prompt": "/look"} if call == "CronCreate" else {"seconds": 900.0}

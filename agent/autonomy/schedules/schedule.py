@@ -183,6 +183,12 @@ class Schedule:
             case _:
                 pass
 
+    def refused(self, id: str, why: str) -> None:
+        """What it begins with was not sent: no turn comes that could end it."""
+        for run in (id, *self._together.pop(id, ())):
+            if run in self.runs.open:
+                self._end(run, "failed", why)
+
     async def close(self) -> None:
         """No run stays open: what did not end by itself was cut off."""
         self._closed = True

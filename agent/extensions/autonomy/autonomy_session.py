@@ -18,7 +18,7 @@ from gatewright.agent.autonomy.unattended import Unattended, UnattendedPorts
 from gatewright.agent.commands.outcome import Begin, Begun, Problem, Scope, Submit
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.record.events import Envelope, JobChanged, Noticed, TurnEnded
+from gatewright.agent.record.events import Envelope, InputRefused, JobChanged, Noticed, TurnEnded
 from gatewright.agent.record.events_of_schedules import ScheduledJob
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.inbox import Input, Priority
@@ -80,6 +80,7 @@ class AutonomySession:
         self._moving: asyncio.Task[None] | None = None
         self._waiting: deque[Input] = deque()
         self._under_way = False
+        self._put: Input | None = None
         # One session at a time works by itself in a work tree.
         self._writer = Holding(self.store.writer, self._next) if self.store is not None else None
         self._folds = (of_main(self.schedule.saw), of_main(self._turns))
@@ -237,15 +238,24 @@ class AutonomySession:
             self._host.warn("Another session works here by itself: this one waits for it.")
             return
         self._under_way = True
-        main.runner.put(self._waiting.popleft())
+        self._put = self._waiting.popleft()
+        main.runner.put(self._put)
 
     def _turns(self, event: object) -> None:
-        if isinstance(event, TurnEnded):
-            self._under_way = False
+        if self._refused(event) or isinstance(event, TurnEnded):
+            self._under_way, self._put = False, None
             if self._writer is not None:
                 self._writer.let_go()
             if self._waiting:  # the turn is still being put away
                 self._moving = asyncio.create_task(self._when_idle(), name="next run")
+
+    def _refused(self, event: object) -> bool:
+        """Whether what was put last is not sent: a skill or workflow of it did not begin."""
+        put = self._put
+        if put is None or not isinstance(event, InputRefused) or event.text != put.text:
+            return False
+        self.schedule.refused(put.id, event.reason)
+        return True
 
     async def _when_idle(self) -> None:
         await self._host.session.idle()
