@@ -34,6 +34,7 @@ from gatewright.tools.moments import (
 from gatewright.tools.protocol import TextContent
 
 END_LIMIT = 60.0  # seconds; those who want to know of the end keep to less by themselves
+SHOWN_LIMIT = 1.5  # seconds that a session which ends waits for those who hear of its last message
 Begun: TypeAlias = Literal["startup", "resume", "clear", "fork"]
 
 
@@ -85,6 +86,8 @@ class SessionMoments:
         with suppress(TimeoutError):
             async with asyncio.timeout(END_LIMIT):
                 await self._moments.at(SessionEnds(reason=reason))
+                if self._showing:  # what was said last is told of, too
+                    await asyncio.wait(self._showing, timeout=SHOWN_LIMIT)
 
     async def close(self) -> None:
         """Nobody is waited for any more."""

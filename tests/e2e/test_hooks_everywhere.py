@@ -67,6 +67,18 @@ def told_hooks(program: Program) -> None:
     assert not (program.project / "kept.txt").exists()
 
 
+def test_the_last_message_is_heard_by_who_is_slow(program: Program) -> None:
+    slow = command(f"sleep 0.4; cat >> {program.home}/heard")
+    values = {"smallModel": "demo", "hooks": {"MessageDisplay": [{"hooks": [slow]}]}}
+    path = program.home / ".gatewright" / "settings.json"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    with ServerThread("say: Over.") as server:
+        done = program.run("-p", "go", env=env(server))
+    assert (done.returncode, done.stdout.strip()) == (0, "Over."), done.stderr
+    (heard,) = (program.home / "heard").read_text(encoding="utf-8").splitlines()
+    assert json.loads(heard)["delta"] == "Over."
+
+
 def test_as_text(program: Program) -> None:
     configured(program)
     with ServerThread(SCRIPT) as server:
