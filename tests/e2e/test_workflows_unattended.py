@@ -69,6 +69,24 @@ def test_one_that_failed_goes_on(program: Program) -> None:
         assert "1 replayed" in done.stderr and len(server.bodies) == 3
 
 
+def test_what_its_session_told_before_is_not_the_end_of_it(program: Program) -> None:
+    save(program)
+    with ServerThread("\n---\n".join(["say: It runs.", "say: Told."] * 2)) as server:
+        refused = 'status: 400 body={"error":{"type":"invalid_request_error","message":"no"}}'
+        rooms(server, hall="say: hall!", attic=f"{refused}\n---\nsay: attic!")
+        ask = ("--model", MODEL, "-p")
+        assert program.run(*ask, "/sweep hall", env=served(server)).returncode == 0
+        assert program.run("--continue", *ask, "/sweep attic", env=served(server)).returncode == 0
+        rows = json.loads(program.run("workflows", "runs", "--json").stdout)
+        (failed,) = [row for row in rows if row["status"] == "failed"]
+        done = program.run(
+            "workflows", "resume", failed["id"], "--model", MODEL, "--json", env=served(server)
+        )
+        told = json.loads(done.stdout)
+        assert (told["run"], told["status"], told["result"]) == (failed["id"], "done", "attic!")
+        assert "0 are clean" not in done.stderr
+
+
 def test_what_cannot_be_run_says_why(program: Program) -> None:
     with ServerThread() as server:
         done = program.run("workflows", "run", "nothing", "--model", MODEL, env=served(server))

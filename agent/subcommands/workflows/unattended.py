@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.launch.starting import settled
 from gatewright.agent.record.events import (
+    AnyEvent,
     Asked,
     Envelope,
     Noticed,
     WorkflowEnded,
     WorkflowProgressed,
 )
+from gatewright.agent.record.hub import Subscription
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.agent.workflows.runs.views import RunView
@@ -93,6 +96,7 @@ class _Process:
         self._options, self._starting, self._wished = options, starting, wished
         self._interruption = Interruption(loop)
         self._phase = ""
+        self._began = time.time()
 
     async def run(self) -> int:
         task = asyncio.create_task(self._work())
@@ -119,6 +123,7 @@ class _Process:
 
     async def _launched(self, session: Session) -> int:
         events = session.subscribe()
+        self._told_before(events.waiting())
         answering = asyncio.create_task(self._followed(session, events))
         try:
             result = await called(session, dict(self._wished.input))
@@ -133,7 +138,14 @@ class _Process:
             answering.cancel()
             events.close()
 
-    async def _followed(self, session: Session, events: Any) -> WorkflowEnded | None:
+    def _told_before(self, kept: Sequence[Envelope]) -> None:
+        """Of what a stored session said, nothing is about this start but its own warnings."""
+        for envelope in kept:
+            if envelope.timestamp >= self._began:
+                self._warns(envelope.event)
+
+    async def _followed(self, session: Session, events: Subscription) -> WorkflowEnded | None:
+        """The one launch of this session is the one run that can end here."""
         async for envelope in events:
             if (ended := self._saw(session, envelope)) is not None:
                 return ended
@@ -146,13 +158,15 @@ class _Process:
             case WorkflowProgressed(phase=phase, done=done, total=total) if phase != self._phase:
                 self._phase = phase
                 tell(f"{phase}  {done}/{total}", err=True)
-            case Noticed(text=text, tone="warning" | "error"):
-                tell(f"agent: {text}", err=True)
             case WorkflowEnded() as ended:
                 return ended
-            case _:
-                pass
+            case event:
+                self._warns(event)
         return None
+
+    def _warns(self, event: AnyEvent) -> None:
+        if isinstance(event, Noticed) and event.tone in ("warning", "error"):
+            tell(f"agent: {event.text}", err=True)
 
     def _ended(self, session: Session, ended: WorkflowEnded | None) -> int:
         if ended is None:
