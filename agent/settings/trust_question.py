@@ -28,6 +28,7 @@ TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
 SHOWN = 200  # all of them, as a rule: the question scrolls
 SKILLS = ("skills", "commands")  # directories of a project that may have some
 VALUE_SHOWN = 4000
+ALLOWS = "allow "
 
 
 def would_act(loaded: Loaded) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     ]
     for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
-            lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
+            lines += [f"{ALLOWS}{rule} ({source} settings)" for rule in rules.allow]
     return tuple(map(escaped, lines))
 
 
@@ -70,7 +71,7 @@ def question(around: Surroundings) -> Ask | None:
         body=(Text(_listed(lines)),),
         options=(
             Option(TRUST, "Trust it: these settings count from now on", "y"),
-            Option(GO_ON, "Go on without: they are ignored", "n"),
+            Option(GO_ON, _without(lines), "n"),
             Option(LEAVE, "Leave", "q", leaves=True),
         ),
         reason="Its settings would let commands run or change how the agent works.",
@@ -109,9 +110,19 @@ def notice(around: Surroundings) -> str:
     one = "One setting of this project is"
     count = one if len(lines) == 1 else f"{len(lines)} settings of this project are"
     return (
-        f"{count} ignored because it is not trusted; "
+        f"{count} ignored because it is not trusted{_but(lines)}; "
         "--trust counts them this time, `agent trust add` from now on."
     )
+
+
+def _without(lines: Sequence[str]) -> str:
+    return f"Go on without: they are ignored{_but(lines)}"
+
+
+def _but(lines: Sequence[str]) -> str:
+    """What counts all the same, so that nobody takes the rest of it for all."""
+    allows = any(line.startswith(ALLOWS) for line in lines)
+    return ", but for narrow allow rules inside it" if allows else ""
 
 
 def _asks(around: Surroundings) -> bool:

@@ -245,6 +245,8 @@ async def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
         text = "\n".join(plain(block) for block in asked.ask.body)
         assert 'env = {"MARK":"1"}' in text
         assert "Bash(make)" in text
+        told = [option.label for option in asked.ask.options]
+        assert "Go on without: they are ignored, but for narrow allow rules inside it" in told
         assert seen.of(TurnEnded) == []  # the first turn waits for the answer
         session.answer(asked.id, Answer((TRUST,)))
         await seen.until(TurnEnded)
@@ -283,6 +285,7 @@ async def test_who_cannot_be_asked_gets_one_line(tmp_path: Path) -> None:
         notice = await seen.until(Noticed)
         await session.close()
         assert notice.text.startswith("2 settings of this project are ignored")
+        assert "not trusted, but for narrow allow rules inside it; " in notice.text
         assert seen.of(Asked) == []
 
 
