@@ -128,6 +128,10 @@ class ModelServer:
     async def stop(self) -> None:
         if self._server is not None:
             self._server.close()
+        await self.hang_up()
+
+    async def hang_up(self) -> None:
+        """End every connection: one that waits at a gate does not see that nobody listens."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
