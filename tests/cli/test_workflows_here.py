@@ -8,6 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gatewright.agent.extensions.workflows.launching import taken
+from gatewright.agent.record.events import WorkflowProgressed
+from gatewright.agent.subcommands.workflows.on_the_way import EVERY, OnTheWay
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.workflows.runs.journal import CallSettled
 from gatewright.agent.workflows.runs.past import RunFile, write_run
@@ -81,6 +84,46 @@ def test_what_runs_left(program: Program) -> None:
     assert found.startswith(f"{RUN}  sweep  interrupted  0 of 0 agents") and "the cellar" in found
     (row,) = json.loads(program.run("workflows", "runs", "--json").stdout)
     assert (row["id"], row["status"], row["live"]) == (RUN, "interrupted", False)
+
+
+def progressed(phase: str, done: int, total: int) -> WorkflowProgressed:
+    return WorkflowProgressed(run=RUN, name="x", phase=phase, done=done, total=total)
+
+
+def test_on_the_way_phases_words_and_now_and_then_a_count_are_told() -> None:
+    told: list[str] = []
+    log: list[str] = []
+    now = 0.0
+    way = OnTheWay(told.append, lambda run: log, lambda: now)
+    way.heard(progressed("Sweep", 0, 6))
+    way.heard(progressed("Sweep", 3, 6))  # at once: nothing
+    now = EVERY
+    way.heard(progressed("Sweep", 3, 6))
+    way.heard(progressed("Sweep", 4, 6))
+    log += ["a line for you", "another"]
+    way.heard(progressed("Sweep", 4, 6))
+    now += EVERY
+    way.heard(progressed("Sweep", 6, 6))
+    now += EVERY
+    way.heard(progressed("Sweep", 6, 6))  # nothing has changed
+    log.append("the last")
+    way.words(RUN)
+    assert told == [
+        "Sweep  0/6",
+        "Sweep  3/6",
+        "  a line for you",
+        "  another",
+        "Sweep  6/6",
+        "  the last",
+    ]
+
+
+def test_what_args_are_taken_is_said_so_that_it_can_be_typed() -> None:
+    fields = {"from": {"type": "string"}, "a good name": {"type": ["string", "null"]}, "odd": 7}
+    assert taken({"properties": fields}) == ' It takes {"from": string, "a good name": ...}.'
+    assert taken({"properties": {str(n): {} for n in range(50)}}).endswith('"11": ..., ...}.')
+    none: tuple[object, ...] = (None, [], {"properties": 7}, {"properties": {}})
+    assert all(taken(each) == "" for each in none)
 
 
 def test_a_run_is_exported_without_secrets(program: Program) -> None:

@@ -249,6 +249,9 @@ def test_one_action_is_judged_by_hand(program: Program) -> None:
         flags = ("auto-mode", "test", "--action", "npm publish", "--say", "Fix it.")
         done = program.run(*flags, "--model", MODEL, env=env(server))
     assert done.stdout == "deny (thinking) publishing: Nobody asked.\n"
+    assert done.returncode == 1  # a script can go by it
+    empty = program.run("auto-mode", "test", "--action", " ")
+    assert empty.returncode == 42 and "--action is empty" in empty.stderr
 
 
 def test_a_client_that_answers_is_asked_once_auto_mode_has_enough(program: Program) -> None:

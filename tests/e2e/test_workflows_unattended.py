@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.scripted_provider import read_script
+from tests.fakes.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
 
 SWEEP = """export const meta = { name: 'sweep', description: 'Sweep the house' }
 phase('Sweep')
+log('Doors first.')
 const rooms = await parallel(args?.rooms ?? [String(args)], (room) => agent(`Sweep the ${room}.`))
 if (rooms.includes(null)) throw new Error(`${rooms.filter(Boolean).length} are clean`)
 return rooms.join(' ')
@@ -42,6 +45,7 @@ def test_it_prints_what_it_returns_and_asks_no_model_but_its_agents(program: Pro
         args = json.dumps({"rooms": ["hall", "attic"]})
         done = program.run(*words, "--args", args, env=served(server))
         assert (done.returncode, done.stdout) == (0, "hall! attic!\n"), done.stderr
+        assert "  Doors first.\n" in done.stderr
         assert "Run wf_" in done.stderr and "2 ok, 0 failed, 0 replayed, $" in done.stderr
         assert len(server.bodies) == 2
         elsewhere = program.home.parent / "elsewhere.js"
@@ -85,6 +89,20 @@ def test_what_its_session_told_before_is_not_the_end_of_it(program: Program) -> 
         told = json.loads(done.stdout)
         assert (told["run"], told["status"], told["result"]) == (failed["id"], "done", "attic!")
         assert "0 are clean" not in done.stderr
+
+
+def test_ctrl_c_says_how_to_go_on(program: Program) -> None:
+    save(program)
+    with ServerThread() as server:
+        rooms(server, hall="wait: gate\nsay: hall!")
+        words = ("workflows", "run", "sweep", "--model", MODEL, "--args", "hall")
+        process = program.start(*words, env=served(server))
+        until(lambda: len(server.bodies) == 1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    (run,) = json.loads(program.run("workflows", "runs", "--json").stdout)
+    assert f"Go on with it: agent workflows resume {run['id']}\n" in err
 
 
 def test_what_cannot_be_run_says_why(program: Program) -> None:

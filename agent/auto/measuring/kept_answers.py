@@ -56,7 +56,9 @@ class Replaying:
             first, *lines = path.read_bytes().splitlines()
             self.asked = msgspec.json.decode(first, type=Answerer)
             self._kept = {each.key: each for each in map(_decoded, filter(None, lines))}
-        except (OSError, ValueError, msgspec.DecodeError) as error:
+        except OSError as error:
+            raise GatewrightError(f"{path} cannot be read: {error.strerror or error}.") from error
+        except (ValueError, msgspec.DecodeError) as error:
             raise GatewrightError(f"{path} holds no answers: {error}.") from error
         self.missing = 0
 

@@ -42,6 +42,7 @@ ONE = "Give one of script, name and scriptPath, or resumeFromRunId."
 SHOWN = 4_000
 STRICT = ("deny", "ask")
 NAMED = 10  # calls that run again
+MOST_FIELDS = 12  # of args, told to whoever gave others
 
 
 class BudgetAsked(msgspec.Struct, frozen=True):
@@ -126,7 +127,7 @@ class Planning:
         if args is UNSET and file is not None and file.has_args:
             args = file.args
         if wrong := self._held(lambda: args_problem(checked, args)):
-            raise GatewrightError(f"args do not fit the script: {wrong}.")
+            raise GatewrightError(f"args do not fit the script: {wrong}.{taken(checked.meta.args)}")
         return Plan(
             asked=asked,
             id=asked.resume_from_run_id or f"wf_{secrets.token_hex(6)}",
@@ -231,7 +232,21 @@ def args_problem(checked: Checked, args: Any | UnsetType) -> str:
     if fault := shape.fault():
         return f"the schema of meta.args is wrong, {fault}"
     value: Any = {} if args is UNSET else args
-    return shape.problem(msgspec.json.encode(value).decode())
+    return shape.problem(msgspec.json.encode(value).decode()).removeprefix("$: ")
+
+
+def taken(schema: Any) -> str:
+    """What a schema asks for, as a sentence somebody can type from; empty where it is no object."""
+    fields = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(fields, dict) or not fields:
+        return ""
+    kinds = {name: kind.get("type") for name, kind in fields.items() if isinstance(kind, dict)}
+    told = [
+        f"{msgspec.json.encode(name).decode()}: {kind if isinstance(kind, str) else '...'}"
+        for name, kind in [*kinds.items()][:MOST_FIELDS]
+    ]
+    more = ", ..." if len(kinds) > MOST_FIELDS else ""
+    return f" It takes {{{', '.join(told)[:500]}{more}}}."
 
 
 def run_file(plan: Plan, *, mode: str, model: str, session: str) -> RunFile:

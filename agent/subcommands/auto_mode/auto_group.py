@@ -74,15 +74,19 @@ def test(
     stage: Annotated[Stages, typer.Option("--stage", help="Which look.")] = Stages.BOTH,
     as_json: AsJson = False,
 ) -> None:
-    """Have one action judged here, as a session would; nothing is run."""
+    """Have one action judged here; nothing is run. Exit code 1 unless it is allowed."""
+    if not action.strip():
+        raise BadInput("--action is empty: give a command, or a call as JSON.")
     from gatewright.agent.subcommands.auto_mode.auto_here import judged_here  # noqa: PLC0415  60 ms
 
     told = judged_here(action, say or [], model, stage.value)
     if as_json:
         give(msgspec.json.format(msgspec.json.encode(told)).decode())
-        return
-    why = ": ".join(filter(None, (str(told["label"]), str(told["why"] or told["failure"]))))
-    tell(f"{told['verdict'] or 'no verdict'} ({told['stage']}) {why}".rstrip())
+    else:
+        why = ": ".join(filter(None, (str(told["label"]), str(told["why"] or told["failure"]))))
+        tell(f"{told['verdict'] or 'no verdict'} ({told['stage']}) {why}".rstrip())
+    if told["verdict"] != "allow":
+        raise typer.Exit(1)
 
 
 @group.command(name="eval")

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.tell import give, tell
+from gatewright.agent.subcommands.workflows.on_the_way import OnTheWay
 from gatewright.agent.workflows.runs.views import RunView
 from gatewright.agent.workflows.saved.saved_book import text_of
 from gatewright.agent.workflows.saved.script_places import SUFFIX
@@ -95,13 +97,15 @@ class _Process:
     ) -> None:
         self._options, self._starting, self._wished = options, starting, wished
         self._interruption = Interruption(loop)
-        self._phase = ""
+        self._run = ""  # once it is launched
         self._began = time.time()
 
     async def run(self) -> int:
         task = asyncio.create_task(self._work())
         with self._interruption.of(task):
             await asyncio.wait([task])
+        if self._interruption.code and self._run:
+            tell(f"Stopped. Go on with it: agent workflows resume {self._run}", err=True)
         if task.cancelled():
             return self._interruption.code or Exit.ERROR
         try:
@@ -131,6 +135,7 @@ class _Process:
             if not run:
                 tell(f"agent: {why_not(result)}", err=True)
                 return Exit.ERROR
+            self._run = run
             session.jobs_of(MAIN).told(run)  # no turn is to begin by its end
             tell(f"Run {run}", err=True)
             return self._ended(session, await answering)
@@ -146,19 +151,20 @@ class _Process:
 
     async def _followed(self, session: Session, events: Subscription) -> WorkflowEnded | None:
         """The one launch of this session is the one run that can end here."""
+        told = OnTheWay(partial(tell, err=True), partial(_log, session))
         async for envelope in events:
-            if (ended := self._saw(session, envelope)) is not None:
+            if (ended := self._saw(session, envelope, told)) is not None:
                 return ended
         return None
 
-    def _saw(self, session: Session, envelope: Envelope) -> WorkflowEnded | None:
+    def _saw(self, session: Session, envelope: Envelope, told: OnTheWay) -> WorkflowEnded | None:
         match envelope.event:
             case Asked(id=ask):
                 session.answer(ask, Answer(cancelled=True))
-            case WorkflowProgressed(phase=phase, done=done, total=total) if phase != self._phase:
-                self._phase = phase
-                tell(f"{phase}  {done}/{total}", err=True)
+            case WorkflowProgressed() as progressed:
+                told.heard(progressed)
             case WorkflowEnded() as ended:
+                told.words(ended.run)
                 return ended
             case event:
                 self._warns(event)
@@ -202,6 +208,11 @@ def _result(session: Session, ended: WorkflowEnded) -> str:
         with contextlib.suppress(OSError):
             return view.result_path.read_text(encoding="utf-8", errors="replace")
     return ended.result
+
+
+def _log(session: Session, run: str) -> Sequence[str]:
+    runs = session.part(RunsPart)
+    return runs.book.log(run) if runs is not None else ()
 
 
 def _view(session: Session, run: str) -> RunView | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -118,14 +119,22 @@ def run(
 def runs(as_json: AsJson = False) -> None:
     """List the runs of all sessions of this project, the newest first."""
     from gatewright.agent.subcommands.workflows.runs_here import runs_here  # noqa: PLC0415  lazy: 20 ms
+    from gatewright.agent.transcript.index import ago  # noqa: PLC0415  lazy: 20 ms
 
     found = runs_here()
     if as_json:
         _give(found)
         return
     for each in found:
-        cost = f"  ${each.cost:.2f}" if each.cost else ""
-        tell(f"{each.id}  {each.name}  {each.status}  {each.done} of {each.total} agents{cost}")
+        when = ago(time.time() - each.began) if each.began else ""
+        told = [each.id, each.name, each.status, f"{each.done} of {each.total} agents"]
+        if each.failed:
+            told.append(f"{each.failed} failed")
+        if each.cost:
+            told.append(f"${each.cost:.2f}")
+        if when:
+            told.append(when if when == "now" else f"{when} ago")
+        tell("  ".join(told))
         if each.why or each.title:
             tell(f"    {each.why or each.title}")
     if not found:
