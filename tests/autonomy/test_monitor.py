@@ -18,8 +18,10 @@ from gatewright.agent.autonomy.monitor.line_notices import (
     TOKENS,
     Events,
 )
-from gatewright.agent.record.events import Asked, Decided, TasksChanged, UserMessage
+from gatewright.agent.extensions.autonomy.autonomy_extension import Autonomy
+from gatewright.agent.record.events import Asked, Decided, Noticed, TasksChanged, UserMessage
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system.locks import held
 from tests.fakes.examples import many
 from tests.fakes.waiting import eventually
 from tests.permissions.composed import Desk, desk
@@ -270,3 +272,27 @@ async def test_what_it_wakes_is_bound_and_a_pause_holds_it_back(tmp_path: Path) 
         assert agent is not None
         await eventually(lambda: agent.runner.waiting > 0, within=20)
         assert not made.session.busy
+
+
+async def test_its_turn_waits_for_another_session_that_works_here(tmp_path: Path) -> None:
+    command = "until [ -e ../go ]; do sleep 0.1; done; echo now; sleep 60"
+    script = [watching(command), "say: watching", "say: seen"]
+    async with desk(tmp_path, script, mode="bypassPermissions") as made:
+        part = made.session.part(Autonomy)
+        assert part is not None
+        store = part.opened().store
+        assert store is not None
+        store.path.parent.mkdir(parents=True, exist_ok=True)
+        with held(store.writer):
+            made.session.submit("watch it")
+            await made.ended()
+            await made.session.idle()
+            (made.project.parent / "go").touch()
+            told = "Another session works here"
+            await eventually(lambda: any(told in each.text for each in made.seen.of(Noticed)))
+            assert not made.session.busy and not notices(made)
+        await eventually(lambda: len(notices(made)) == 2)
+        assert "@0 now" in notices(made)[0] and "is done" in notices(made)[1]
+        await made.session.idle()
+        with held(store.writer, wait=False) as free:
+            assert free, "it is let go at the end of the turn"

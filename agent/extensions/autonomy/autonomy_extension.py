@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,19 +85,19 @@ class Autonomy:
                 name="schedule",
                 summary="Prompts that run by the clock: list, add, remove, see their runs",
                 args="[WHEN PROMPT | rm ID | pause ID | resume ID | run ID | runs]",
-                run=self._schedule,
+                run=partial(self._lines, "schedule"),
             ),
             Command(
                 name="loop",
                 summary="Have a prompt come again: by an interval, or when the model says",
                 args="[INTERVAL] [PROMPT] | stop",
-                run=self._loop,
+                run=partial(self._lines, "loop"),
             ),
             Command(
                 name="autonomy",
                 summary="What works by itself here: jobs, runs, limits; pause it, stop all",
                 args="[pause | resume | stop]",
-                run=self._autonomy,
+                run=partial(self._lines, "autonomy"),
             ),
         )
 
@@ -104,15 +105,6 @@ class Autonomy:
         from gatewright.agent.extensions.autonomy.btw import btw  # noqa: PLC0415  lazy: with a line
 
         return await btw(self._host, context.args.strip())
-
-    async def _schedule(self, context: CommandContext) -> Outcome:
-        return await self._lines("schedule", context)
-
-    async def _loop(self, context: CommandContext) -> Outcome:
-        return await self._lines("loop", context)
-
-    async def _autonomy(self, context: CommandContext) -> Outcome:
-        return await self._lines("autonomy", context)
 
     async def _lines(self, name: str, context: CommandContext) -> Outcome:
         from gatewright.agent.extensions.autonomy.autonomy_commands import run  # noqa: PLC0415  lazy: with a line

@@ -32,6 +32,11 @@ MONITORED = (
     "Behind each @ stands where its line begins in {file}.\n"
     '<monitor-event about="{about}">\n{text}\n</monitor-event>'
 )
+ELSEWHERE = "Another session works here by itself: this one waits for it."
+FREE = (
+    "Notice of this program: the other session that worked in this directory by itself is done; "
+    "what your watches printed meanwhile stands above."
+)
 HOUR, DAY = 3600.0, 86400.0
 NOBODY = Front(typed=False)
 
@@ -81,8 +86,9 @@ class AutonomySession:
         self._waiting: deque[Input] = deque()
         self._under_way = False
         self._put: Input | None = None
+        self._unwoken = False  # what a watch printed waits for the work tree
         # One session at a time works by itself in a work tree.
-        self._writer = Holding(self.store.writer, self._next) if self.store is not None else None
+        self._writer = Holding(self.store.writer, self._free) if self.store is not None else None
         self._folds = (of_main(self.schedule.saw), of_main(self._turns))
 
     def restore(self) -> None:
@@ -163,8 +169,18 @@ class AutonomySession:
         first, _, rest = text.partition("\n")
         more = f" (+{rest.count(chr(10)) + 1} lines)" if rest else ""
         self._host.publish(Noticed(text=f"{description}: {first[:200]}{more}", tone="dim"))
-        wakes = self._host.session.busy or not self.unattended.may()
+        wakes = self._host.session.busy or (not self.unattended.may() and self._alone_here(agent))
         self._host.session.tell(frame, agent=agent, wakes=wakes, source="watch")
+
+    def _alone_here(self, agent: str) -> bool:
+        """Whether a turn may begin by itself beside the work tree's other sessions; else what
+        waits wakes this one as soon as it may."""
+        if agent != MAIN or self._writer is None or self._writer.take():
+            return True
+        if not self._unwoken:
+            self._host.warn(ELSEWHERE)
+        self._unwoken = True
+        return False
 
     # the heartbeat of the project
 
@@ -229,13 +245,22 @@ class AutonomySession:
         self._next()
         return ""
 
+    def _free(self) -> None:
+        """The work tree is this session's now: what waited for it goes on."""
+        if self._unwoken and not self._host.session.busy:
+            self._host.session.tell(FREE, source="watch")
+            return  # a turn begins; the next run comes behind it
+        self._next()
+        if not self._under_way and self._writer is not None:
+            self._writer.let_go()  # a turn of the person's took what waited
+
     def _next(self) -> None:
         """The next one, if no turn runs and nothing that was typed waits."""
         main = self._host.session.agent(MAIN)
         if main is None or self._under_way or main.runner.busy or not self._waiting:
             return
         if self._writer is not None and not self._writer.take():
-            self._host.warn("Another session works here by itself: this one waits for it.")
+            self._host.warn(ELSEWHERE)
             return
         self._under_way = True
         self._put = self._waiting.popleft()
@@ -243,7 +268,7 @@ class AutonomySession:
 
     def _turns(self, event: object) -> None:
         if self._refused(event) or isinstance(event, TurnEnded):
-            self._under_way, self._put = False, None
+            self._under_way, self._put, self._unwoken = False, None, False
             if self._writer is not None:
                 self._writer.let_go()
             if self._waiting:  # the turn is still being put away
