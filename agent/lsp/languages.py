@@ -48,7 +48,7 @@ class Languages:
         self.ports = ports
         self._servers: dict[tuple[str, str], Server] = {}
         self._waiting: set[asyncio.Future[None]] = set()
-        self._pulling: dict[tuple[str, str, int], asyncio.Task[None]] = {}
+        self._pulling: dict[tuple[Server, str, int], asyncio.Task[None]] = {}
         self._ending: set[asyncio.Future[None]] = set()
         self._ignored: OrderedDict[str, bool] = OrderedDict()
         self._closed = self._full = False
@@ -145,11 +145,16 @@ class Languages:
             if server.abilities.pulls and server.definition.diagnostics:
                 self._pull(server, path)
 
+    def still(self, server: Server) -> bool:
+        """Whether it has nothing more to say of the last change: nor owes an answer."""
+        asked = any(each is server for each, _, _ in self._pulling)
+        return not asked and server.fresh.still(server.now())
+
     def _pull(self, server: Server, path: str) -> None:
         known = server.documents.get(path)
         if known is None:
             return
-        key = server.name, known.uri, server.fresh.edits
+        key = server, known.uri, server.fresh.edits
         if key in self._pulling or self._answered(server, known.uri):
             return
         task = asyncio.create_task(
@@ -189,9 +194,9 @@ class Languages:
         """Wait for the findings of the texts as they were sent last, and no longer."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        for path in paths:
-            self.pull(path)
         while not self.are_fresh(paths):
+            for path in paths:  # of one that has said only now that it can be asked, too
+                self.pull(path)
             left = deadline - loop.time()
             if left <= 0:
                 return False

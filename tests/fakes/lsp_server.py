@@ -4,8 +4,10 @@
 name` a warning, `USES file` an error while that file beside it has the word GONE. Options:
 
     pull              answers pulls, with related files; else it publishes
+    registers         says that it does only once it has the first text
     unversioned       its publications have no version
     late=0.3          seconds until it publishes or answers a pull
+    slow=NAME         pulls of that file are answered in half a second
     twice             every publication comes twice
     stale             each publication is preceded by one of the text before, with that version
     backwards         publications come in the wrong order
@@ -127,6 +129,10 @@ def after(calls: list[Any]) -> None:
         threading.Thread(target=run, daemon=True).start()
     else:
         run()
+
+
+def slow(params: Json) -> bool:
+    return "slow" in OPTIONS and bool(params["textDocument"]["uri"].endswith(OPTIONS["slow"]))
 
 
 def misbehave(text: str) -> None:
@@ -255,7 +261,7 @@ def answer(method: str, params: Json) -> Any:  # noqa: C901, PLR0911, PLR0912  o
             able = dict(ABLE)
             if "utf8" in OPTIONS:
                 able["positionEncoding"] = "utf-8"
-            if "pull" in OPTIONS:
+            if "pull" in OPTIONS and "registers" not in OPTIONS:
                 able["diagnosticProvider"] = {
                     "interFileDependencies": True,
                     "workspaceDiagnostics": False,
@@ -322,7 +328,9 @@ def main() -> None:
             except KeyError:
                 said = {"error": {"code": -32601, "message": "no such thing"}}
             reply = {"id": message["id"], **said}
-            if method == "textDocument/diagnostic":
+            if method == "textDocument/diagnostic" and slow(params):
+                threading.Timer(0.5, send, [reply]).start()
+            elif method == "textDocument/diagnostic":
                 after([partial(send, reply)])
             else:
                 send(reply)
@@ -332,7 +340,12 @@ def notified(method: str, params: Json) -> None:
     match method:
         case "textDocument/didOpen":
             it = params["textDocument"]
+            first = not TEXTS
             take(it["uri"], it["version"], it["text"])
+            if "registers" in OPTIONS and first:
+                one = {"id": "1", "method": "textDocument/diagnostic", "registerOptions": {}}
+                asked = {"registrations": [one]}
+                send({"id": "r", "method": "client/registerCapability", "params": asked})
         case "textDocument/didChange":
             it = params["textDocument"]
             take(it["uri"], it["version"], params["contentChanges"][-1]["text"])

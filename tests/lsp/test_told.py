@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.lsp.findings import fresh
 from tests.fakes.waiting import eventually
-from tests.lsp.known_server import alone, scripted
+from tests.lsp.known_server import PATIENCE, Alone, alone, scripted
 
 WAYS = (
     (),
@@ -139,3 +140,38 @@ async def test_of_many_open_files_the_oldest_is_closed(tmp_path: Path) -> None:
         await made.heard()
         assert len(server.documents.paths) == 50
         assert f"{made.root}/a.x" not in server.documents.paths
+
+
+async def test_who_answers_pulls_only_later_is_asked_for_the_first_change_too(
+    tmp_path: Path,
+) -> None:
+    async with alone(tmp_path, scripted("pull", "registers")) as made:
+        made.write("a.x", "BAD it\n")
+        told = await made.heard(seconds=0.0)
+        await eventually(lambda: told is not None or _late(made) == "1 error")
+
+
+async def test_and_for_who_asks_without_a_change(tmp_path: Path) -> None:
+    async with alone(tmp_path, scripted("pull", "registers")) as made:
+        path = made.write("a.x", "BAD it\n", agent="")
+        (server,) = await made.languages.open(path)
+        assert await server.ready(PATIENCE)
+        assert await made.languages.until_fresh((path,), PATIENCE)
+
+
+def _late(made: Alone) -> str:
+    told = made.hearings.late("main")
+    return told.summary if told is not None else ""
+
+
+async def test_another_file_whose_answer_comes_late_is_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh, "CALM", 0.0)
+    async with alone(tmp_path, scripted("pull", "slow=b.x")) as made:
+        await made.begun("a.x")
+        await made.begun("b.x", "USES a.x\n")
+        made.write("a.x", "GONE\n")
+        assert await made.heard() is None  # of a.x nothing, and b.x is not answered yet
+        assert made.hearings.late("main") is None
+        await eventually(lambda: _late(made) == "1 error")

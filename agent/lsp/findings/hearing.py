@@ -167,7 +167,7 @@ class Hearings:
             findings = Findings(path, self._shown(path), server.name, held.items, known, own=False)
             lines[id(findings)] = text
             yield findings
-        if server.fresh.still(server.now()):
+        if self._languages.still(server):
             del hearing.after[which]
 
     def _current(self, server: Server, path: str) -> Lines | None:

@@ -363,6 +363,7 @@ class Server:
                 return {"success": False}
             case "client/registerCapability":
                 self.abilities.register(decoded(params, Any), REGISTERED)
+                self._ports.changed()  # it may be asked now for what somebody waits for
                 return None
             case "client/unregisterCapability":
                 self.abilities.unregister(decoded(params, Any))
@@ -370,6 +371,7 @@ class Server:
             case "window/workDoneProgress/create" | "window/showMessageRequest":
                 return None
             case refresh if refresh.startswith("workspace/") and refresh.endswith("/refresh"):
+                self._ports.changed()
                 return None
             case _:
                 raise LookupError(method)
