@@ -80,6 +80,7 @@ class Second:
     line: Line = field(default_factory=Line)
     told: list[str] = field(default_factory=list[str])
     ended: int | None = None  # by which signal
+    cooked: list[str] = field(default_factory=list[str])  # what a line that is not raw yet holds
 
     def play(self) -> None:
         over = time.monotonic() + self.chance.uniform(0.1, 0.9)
@@ -114,13 +115,18 @@ class Second:
         if len(self.line.text) + len(text) <= MOST:
             self.send(text)
             self.line.write(text)
+            self.cooked += text
 
     def press(self, name: str) -> None:
         if name == "ctrl+c" and not self.line.text and self.line.leaving:
             return  # whether it leaves depends on what is painted meanwhile
-        raw = b"\x1b[?1049h" in self.terminal.raw
-        if name == "backspace" and not raw and self.told and self.told[-1] in ("left", "right"):
-            return  # a line that is still cooked takes away a part of that key
+        if b"\x1b[?1049h" not in self.terminal.raw:
+            if name != "backspace":
+                self.cooked.append(name)
+            elif self.cooked and len(self.cooked[-1]) > 1:
+                return  # the kernel takes back that key, or a part of it: no program hears of both
+            elif self.cooked:
+                self.cooked.pop()
         self.told.append(name)
         self.terminal.press(name)
         self.line.key(name)
@@ -131,6 +137,7 @@ class Second:
             asked = b"\x1b[?2004h" in said
             self.send(f"\x1b[200~{text}\x1b[201~" if asked else text)
             self.line.write(text)
+            self.cooked += text
 
     def resize(self) -> None:
         rows, columns = self.chance.randrange(18, 41), self.chance.randrange(40, 121)

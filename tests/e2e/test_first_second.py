@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import string
 import sys
+import termios
+import tty
 from dataclasses import replace
 
 import pytest
@@ -93,3 +97,15 @@ def test_the_alternate_screen_is_asked_for_once(program: Program) -> None:
     with begun(program.cold) as terminal:
         terminal.wait_for("\u276f", "default")
         assert terminal.raw.count(b"\x1b[?1049h") == 1
+
+
+def test_what_a_line_that_is_not_raw_takes_back_is_known() -> None:
+    """The kernel edits it: Backspace there takes back any key, so its effect is not asked for."""
+    master, slave = pty.openpty()
+    try:
+        os.write(master, b"J\x05\x7f")
+        tty.setraw(slave, termios.TCSANOW)
+        assert os.read(slave, 100) == b"J"
+    finally:
+        os.close(master)
+        os.close(slave)
