@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -167,6 +168,7 @@ def _slash_spec(*, short: bool) -> ToolSpec:
     return ToolSpec(SLASH, _text("slash_command", short=short), schema)
 
 
+@cache
 def _text(name: str, *, short: bool) -> str:
     folder = Path(__file__).parent / "prompts"
     brief = folder / f"{name}.short.md"

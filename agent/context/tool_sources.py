@@ -114,9 +114,11 @@ class ToolSources:
     def beside(self) -> Sequence[ToolSpec]:
         """What can be called though not every array that was made has it."""
         arrays = [{spec.name for spec in array} for array in self._offered.values()]
+        put_off = set[str]() if arrays else self._put_off()
+        if not arrays and not put_off:
+            return ()
         specs = [spec for spec in self.specs() if self._mains(spec)]
         if not arrays:  # everything is in the first one but what its source puts off
-            put_off = self._put_off()
             return [spec for spec in specs if spec.name in put_off]
         everywhere = set[str].intersection(*arrays)
         return [spec for spec in specs if spec.name not in everywhere]
