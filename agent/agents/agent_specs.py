@@ -22,9 +22,9 @@ def send_spec(*, short: bool = False, team: bool = False) -> ToolSpec:
     schema: JsonObject = {
         "type": "object",
         "properties": {
-            "to": {"type": "string", "description": "Name, id, or main"},
+            "to": {"type": "string"},
             "message": {"type": ["string", "object"]} if team else {"type": "string"},
-            "summary": {"type": "string", "description": "For people"},
+            "summary": {"type": "string"},
         },
         "required": ["to", "message"],
     }
@@ -44,13 +44,13 @@ def _schema(kinds: Sequence[AgentKind]) -> JsonObject:
         "properties": {
             "description": {
                 "type": "string",
-                "description": "3 to 5 words for people",
+                "description": "3-5 words",
             },
             "prompt": {"type": "string"},
             "subagent_type": kind,
-            "model": {"type": "string", "description": "Instead of its kind's"},
+            "model": {"type": "string"},
             "run_in_background": {"type": "boolean"},
-            "name": {"type": "string", "description": "a-z, 0-9 and hyphens"},
+            "name": {"type": "string", "description": "a-z, 0-9, -"},
             "isolation": {"type": "string", "enum": ["worktree"]},
             "mode": {
                 "type": "string",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -19,13 +20,28 @@ _FOLDER = Path(__file__).parent / "prompts"
 def workflow_spec(
     saved: Sequence[tuple[str, str]], window: int, *, short: bool, size: str
 ) -> ToolSpec:
-    """With the saved ones by name and description, as far as there is room for them."""
-    text = _text("workflow.short.md" if short else "workflow.md")
-    if (most := SIZES.get(size)) and not short:
+    """With the saved ones by name and description, as far as there is room for them.
+
+    The short form says how to ask for the long one: it is rarely needed, and most of it is.
+    """
+    room = round(window * SHARE) * CHARACTERS
+    if not short:
+        return ToolSpec(WORKFLOW, guide(saved, room, size), _schema("schema.json"))
+    text = _text("workflow.short.md")
+    names = ", ".join(name for name, _ in sorted(saved))
+    if names and len(names) <= room:
+        text = f"{text} Saved: {names}"
+    return ToolSpec(WORKFLOW, text, _schema("schema.short.json"))
+
+
+def guide(saved: Sequence[tuple[str, str]], room: int, size: str) -> str:
+    """All there is to know before a script is written; the list takes `room` characters."""
+    text = _text("workflow.md")
+    if most := SIZES.get(size):
         text = f"{text}\n- Unless the person says otherwise: {most} agents at most."
-    if listed := _listed(saved, round(window * SHARE) * CHARACTERS):
+    if listed := _listed(saved, room):
         text = f"{text}\n\nSaved workflows:\n{listed}"
-    return ToolSpec(WORKFLOW, text, msgspec.json.decode(_text("schema.json"), type=JsonObject))
+    return text
 
 
 def answer_spec(schema: JsonObject) -> ToolSpec:
@@ -60,5 +76,11 @@ def _listed(saved: Sequence[tuple[str, str]], room: int) -> str:
     return "\n".join(lines)
 
 
+@cache
+def _schema(name: str) -> JsonObject:
+    return msgspec.json.decode(_text(name), type=JsonObject)
+
+
+@cache
 def _text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8").strip()

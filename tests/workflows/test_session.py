@@ -180,6 +180,17 @@ async def test_what_cannot_run_is_said_and_nobody_is_asked(
         assert not opened.seen.of(Asked)
 
 
+async def test_a_call_without_input_says_how_scripts_are_written(tmp_path: Path) -> None:
+    """Where the short form was told, as in print mode, nothing is lost by it."""
+    async with desk(tmp_path, [launch(), *OK], mode="default") as opened:
+        opened.session.submit("go")
+        said = await opened.finished("w1")
+        assert "export const meta" in said
+        assert "pipeline(items" in said
+        assert "- deep-research: " in said
+        assert not opened.seen.of(Asked)
+
+
 CLOSED = (
     "{schema: {type: 'object', properties: {n: {type: 'integer'}}, required: ['n'], "
     "additionalProperties: false}}"

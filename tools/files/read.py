@@ -36,7 +36,7 @@ class ReadInput(Input, frozen=True):
     file_path: Annotated[str, Meta(min_length=1)]
     offset: Annotated[int, Meta(ge=0, description="First line, from 1")] | None = None
     limit: Annotated[int, Meta(ge=1)] | None = None
-    pages: Annotated[str, Meta(description='PDF pages, such as "1-5"; at most 20')] | None = None
+    pages: Annotated[str, Meta(description="Of a PDF, such as 1-5; at most 20")] | None = None
 
 
 class Read(InputTool[ReadInput]):

@@ -26,9 +26,7 @@ _MAGIC = frozenset("*?[{")
 
 
 class GlobInput(Input, frozen=True):
-    pattern: Annotated[
-        str, Meta(min_length=1, description='Such as "**/*.py" or "src/**/test_*.ts"')
-    ]
+    pattern: Annotated[str, Meta(min_length=1, description="**/*.py, src/**/test_*.ts")]
     path: Annotated[str, Meta(description="Directory")] | None = None
 
 

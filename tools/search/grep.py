@@ -33,8 +33,8 @@ _Count: TypeAlias = Annotated[int, Meta(ge=0)]
 class GrepInput(Input, frozen=True, rename=_FLAGS):
     pattern: Annotated[str, Meta(min_length=1, description="Rust regular expression")]
     path: str | None = None
-    glob: Annotated[str, Meta(description='Such as "*.ts" or "src/**"')] | None = None
-    type: Annotated[str, Meta(description="Such as py, js, rust")] | None = None
+    glob: Annotated[str, Meta(description="*.ts, src/**")] | None = None
+    type: Annotated[str, Meta(description="py, js, rust...")] | None = None
     output_mode: Annotated[_Shown, Meta(description="Default: files_with_matches")] = (
         "files_with_matches"
     )

@@ -29,7 +29,7 @@ INTERRUPTED = "The person interrupted the command; all it had started was ended.
 class BashInput(Input, frozen=True):
     command: Annotated[str, Meta(min_length=1)]
     description: Annotated[str, Meta(description="In 5-10 words")] | None = None
-    timeout: Annotated[float, Meta(gt=0, description="Milliseconds, at most 600000")] | None = None
+    timeout: Annotated[float, Meta(gt=0, description="ms, at most 600000")] | None = None
     run_in_background: Annotated[bool, Meta(description="You are told when it ends")] = False
     dangerouslyDisableSandbox: Annotated[bool, Meta(description="Only after it made it fail")] = (
         False

@@ -19,8 +19,7 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
         AgentKind(
             name="Explore",
             description=(
-                "Finds things in a code base by reading only. Say how thorough it should be:"
-                " quick, medium or very thorough."
+                "Finds things in a code base, reading only. Say how thorough: quick, medium, very."
             ),
             prompt=_prompt("explore"),
             tools=_LOOKING,
@@ -33,9 +32,7 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
         ),
         AgentKind(
             name="Plan",
-            description=(
-                "Works out how a change should be made, by reading only: steps, files, risks."
-            ),
+            description=("Works out how to make a change, reading only: steps, files, risks."),
             prompt=_prompt("plan"),
             tools=_LOOKING,
             mode="plan",
@@ -46,14 +43,14 @@ def builtin_kinds() -> tuple[AgentKind, ...]:
         ),
         AgentKind(
             name=DEFAULT_KIND,
-            description="Does a task of several steps by itself, with every tool.",
+            description="Does a task of several steps, with every tool.",
             prompt=_prompt("general-purpose"),
         ),
         AgentKind(
             name="verification",
             description=(
-                "Tries to break what was just done, without changes; says pass, fail or partial."
-                " Give it the task, the files and the checks."
+                "Tries to break what was done, changing nothing: pass, fail or partial. Give it the"
+                " task, files and checks."
             ),
             prompt=_prompt("verification"),
             tools=_LOOKING,

@@ -18,7 +18,7 @@ from gatewright.agent.record.events import Envelope, UltracodeSwitched, Workflow
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.workflows.engine.available import unavailable
 from gatewright.agent.workflows.saved.saved_book import SavedBook
-from gatewright.agent.workflows.tool_spec import ANSWER, WORKFLOW, workflow_spec
+from gatewright.agent.workflows.tool_spec import ANSWER, WORKFLOW, guide, workflow_spec
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class WorkflowRuns:
         if self.session is None:
             from gatewright.agent.extensions.workflows.workflow_session import WorkflowSession  # noqa: PLC0415  lazy: 20 ms
 
-            self.session = WorkflowSession(self._host, self._loop)
+            self.session = WorkflowSession(self._host, self._loop, self.guide)
         return self.session
 
     @property
@@ -68,11 +68,20 @@ class WorkflowRuns:
     def sized(self, window: int, *, short: bool = False) -> Sequence[ToolSpec]:
         if not self.there:
             return ()
+        return (workflow_spec(self._listed(), window or ASSUMED, short=short, size=self._size),)
+
+    def guide(self) -> str:
+        """What the short form leaves out."""
+        return guide(self._listed(), SMALL, self._size)
+
+    @property
+    def _size(self) -> str:
+        return self._host.around.settings.workflows.size
+
+    def _listed(self) -> Sequence[tuple[str, str]]:
         saved = part_of(self._host.brought, SavedBook)
         known = saved.last().every if saved is not None else ()
-        listed = [(each.called, each.description) for each in known if each.trusted]
-        size = self._host.around.settings.workflows.size
-        return (workflow_spec(listed, window or ASSUMED, short=short, size=size),)
+        return [(each.called, each.description) for each in known if each.trusted]
 
     def find(self, name: str) -> Tool[Any] | None:
         if name == ANSWER and self.session is not None:

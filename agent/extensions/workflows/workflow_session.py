@@ -53,8 +53,10 @@ GONE = 5.0  # seconds for what is left to do behind an end
 class WorkflowSession:
     """Implements `Launching` for the tool."""
 
-    def __init__(self, host: Host, loop: asyncio.AbstractEventLoop) -> None:
-        self._host, self._loop = host, loop
+    def __init__(
+        self, host: Host, loop: asyncio.AbstractEventLoop, guide: Callable[[], str]
+    ) -> None:
+        self._host, self._loop, self._guide = host, loop, guide
         agents = part_of(host.brought, Agents)
         if agents is None:
             raise GatewrightError("There are no agents in this session.")
@@ -81,6 +83,8 @@ class WorkflowSession:
     # launching
 
     def plan(self, asked: Asked, where: Where) -> Plan:
+        if asked == Asked():  # from who was told the short form, and asks for the rest
+            raise ToolFailure(self._guide())
         return self._planning().plan(asked, where)
 
     def shown(self, plan: Plan) -> Sequence[Block]:
