@@ -134,6 +134,14 @@ class Row(msgspec.Struct, frozen=True):
     globs: bool = False  # its "pattern" starts in directories of its own
 
 
+class Edited(msgspec.Struct, frozen=True):
+    """One of the files that a call changes, as an edit of it alone would be written."""
+
+    path: Path
+    old: str
+    new: str
+
+
 class Access(msgspec.Struct, frozen=True):
     """Everything a call is about to read, change, run or talk to.
 
@@ -153,6 +161,7 @@ class Access(msgspec.Struct, frozen=True):
     unattended: bool = False  # it starts work that goes on where nobody looks
     by: str = ""  # whose doing it is besides the model's: a skill and its file, for people
     typed: bool = False  # a skill that the person typed, or a command of one
+    edits: tuple[Edited, ...] = ()  # of a call that changes files as Edit does and is not called so
 
     def does(self, looks: Looks = "") -> Does:
         """What kind of call it is, in a word; empty where it says nothing of itself."""

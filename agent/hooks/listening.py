@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.hooks.answered.merging import Ran, merged
 from gatewright.agent.hooks.answered.words import LONGEST, NOTICE, TITLE, bounded, brief
+from gatewright.agent.hooks.edits import Edits, with_edits
 from gatewright.agent.hooks.engine import Engine
 from gatewright.agent.hooks.events import END_BUDGET, END_MOST, ENDING
 from gatewright.agent.hooks.inputs import Facts, Fields, Told, common, rule_of, told
@@ -24,6 +25,7 @@ from gatewright.tools.protocol import ToolCall
 from gatewright.tools.system.untyped_json import items, obj
 
 NOTHING = points.Verdict()
+ENDS = ("deny", "stop")
 STORED = ("localSettings", "userSettings")
 KEPT_IN = ("session", *STORED)
 ONLY_READS = "An agent of a hook reads and runs what changes nothing; answer with what you know."
@@ -51,6 +53,7 @@ class Listening:
     def __init__(self, engine: Engine, ports: ListeningPorts) -> None:
         self._engine = engine
         self._ports = ports
+        self._edits = Edits()
 
     async def at(self, moment: points.Moment) -> points.Verdict:
         if self._ports.judging(moment.agent):
@@ -84,6 +87,19 @@ class Listening:
         )  # what was judged is what runs
 
     async def _heard(self, moment: points.Moment) -> points.Verdict:
+        verdict = await self._alone(moment)
+        parts = self._edits.each(moment)
+        if not parts:
+            return verdict
+        said: list[points.Verdict] = []
+        for part in parts:
+            last = said[-1] if said else verdict
+            if last.word in ENDS and not isinstance(moment, points.CallEnded):
+                break  # it does not run any more
+            said.append(await self._alone(part))
+        return with_edits(verdict, said, len(parts))
+
+    async def _alone(self, moment: points.Moment) -> points.Verdict:
         engine, facts = self._engine, self._ports.facts
         if not engine.book.by_event:
             return NOTHING

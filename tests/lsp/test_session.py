@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.commands.outcome import Listing
 from gatewright.agent.record.events import (
     DiagnosticsTold,
     LanguageServerStarted,
@@ -74,6 +75,26 @@ async def test_an_error_is_in_the_very_next_request_once(tmp_path: Path, sandbox
         assert start.confined is sandbox
         shown = await made.session.run_command("/lsp")
         assert "scripted" in str(shown) and "ready" in str(shown)
+
+
+async def test_the_panel_is_live_and_restarts_one(tmp_path: Path) -> None:
+    script = (writes("1", "a.x", "fine\n"), READY, "say: done")
+    given = own()
+    given["lspServers"]["lacking"] = {"command": "no-such", "extensionToLanguage": {".y": "y"}}
+    async with desk(tmp_path, script, mode="bypassPermissions", own=given) as made:
+        panel = await made.session.run_command("/lsp")
+        assert isinstance(panel, Listing) and panel.follows
+        assert panel.rows()[0].cells == ("scripted", "", "", "", "not needed yet", "")
+        made.session.submit("go")
+        await ended(made)
+        running, lacking, *_ = panel.rows()
+        assert running.cells[:2] == ("scripted", "1") and running.cells[3:5] == ("0", "ready")
+        assert running.cells[2].endswith(" MB")
+        assert lacking.cells[4] == "off: there is no program no-such"
+        assert "Process" in str(await panel.read(running.id))
+        assert "scripted is starting anew" in str(await panel.acts[0].run(running.id))
+        assert "restart NAME" in str(panel.fallback)
+        await made.seen.until(LanguageServerStarted, count=2, within=PATIENCE)
 
 
 async def test_a_project_that_is_not_trusted_has_no_server(tmp_path: Path) -> None:

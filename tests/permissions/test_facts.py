@@ -15,7 +15,7 @@ from gatewright.permissions.modes import MODES
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.rulebook.tools_table import TOOLS
-from gatewright.tools.access import Access, Effect, RemoteTool, ShellText, Where
+from gatewright.tools.access import Access, Edited, Effect, RemoteTool, ShellText, Where
 
 ROOT = Path("/w/proj")
 WHERE = Where(ROOT, ROOT, Path("/home/u"))
@@ -74,6 +74,7 @@ def test_a_call_that_declares_nothing_is_never_allowed(tool: str, mode: str) -> 
         ("unattended", Access()),
         ("by", Access(by="For the skill s.")),
         ("typed", Access(typed=True)),
+        ("edits", Access(edits=(Edited(Path("/p/a"), "a", "b"),))),
     ],
 )
 def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
@@ -84,7 +85,7 @@ def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
 def test_every_fact_is_in_that_test() -> None:
     """A new fact of `Access` has to say what its default means, here and above."""
     named = {"reads", "writes", "runs", "urls", "effects", "remote", "kind", "subject", "origin"}
-    assert named | {"insist", "unattended", "by", "typed"} == set(Access.__struct_fields__)
+    assert named | {"insist", "unattended", "by", "typed", "edits"} == set(Access.__struct_fields__)
 
 
 @pytest.mark.parametrize("fact", STATED)

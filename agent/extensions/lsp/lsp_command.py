@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.outcome import Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import SessionError
 from gatewright.agent.lsp.running.server import Server
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.lsp.lsp_extension import LanguageServers
     from gatewright.agent.extensions.lsp.lsp_session import LspSession
 
+TITLE = "Language servers"
 USAGE = "Usage: /lsp [NAME | restart NAME | log NAME]"
 UNTRUSTED = "The project is not trusted, so no language server runs: /trust, or agent trust."
 OFF = "Language servers are off: lsp.use in the settings."
-NONE = "No language server was needed yet. These are there: {0}."
 ABSENT = "No language server is there for this machine's programs: agent lsp doctor says more."
+WAITS = "not needed yet"
+COLUMNS = ("Server", "Files", "Memory", "Restarts", "State", "Root")
 
 
 async def run_command(servers: LanguageServers, context: CommandContext) -> Outcome:
@@ -30,12 +34,11 @@ async def run_command(servers: LanguageServers, context: CommandContext) -> Outc
     try:
         match words:
             case []:
-                return Say(_overview(session))
+                return _listing(session)
             case ["restart", name]:
-                await session.server(name).restart()
-                return Say.text(f"{name} is starting anew.")
+                return await _restarted(session.server(name))
             case ["log", name]:
-                return Say(_log(session, name))
+                return Say(await _log(session, session.server(name)))
             case [name]:
                 return Say((_facts(session, session.server(name)),))
             case _:
@@ -44,29 +47,83 @@ async def run_command(servers: LanguageServers, context: CommandContext) -> Outc
         return Problem.of(str(error))
 
 
-def _overview(session: LspSession) -> tuple[Block, ...]:
-    running = session.languages.all
-    if not running:
-        there = [each.definition.name for each in session.listed() if not each.lack]
-        return (Text(NONE.format(", ".join(there)) if there else ABSENT),)
-    cells = tuple(
-        (
-            each.name,
-            each.state + (", reading the project" if each.busy else ""),
-            session.shown(each.root),
-            str(len(each.documents.paths)),
-            _megabytes(each),
-            str(each.restarts),
-        )
-        for each in running
+def _listing(session: LspSession) -> Outcome:
+    """The servers that run are as they are now; which others there are was looked up before."""
+    others = [
+        (each.definition.name, f"off: {each.lack}" if each.lack else WAITS)
+        for each in session.listed()
+        if not each.lack or each.definition.source != "built-in"
+    ]
+
+    def rows() -> list[Choice]:
+        running = session.languages.all
+        begun = {each.name for each in running}
+        return [
+            *(_choice(each, session) for each in running),
+            *(_waiting(name, state) for name, state in others if name not in begun),
+        ]
+
+    def found(id: str) -> Server | None:
+        return next((each for each in session.languages.all if _id(each) == id), None)
+
+    async def read(id: str) -> Sequence[Block]:
+        if (server := found(id)) is None:
+            return (Text(f"{id} begins with the first change of a file that it serves.", "dim"),)
+        return _facts(session, server), *await _log(session, server)
+
+    async def restart(id: str) -> Outcome:
+        server = found(id)
+        return await _restarted(server) if server is not None else Say.text(f"{id}: {WAITS}")
+
+    table = rows()
+    if not table:
+        return Page.text(TITLE, ABSENT)
+    cells = Table(COLUMNS, tuple(row.cells for row in table))
+    return Listing(
+        fallback=Say((cells, Text(USAGE, "dim"))),
+        title=TITLE,
+        rows=rows,
+        read=read,
+        acts=(Act("r", "restarts it", restart),),
+        columns=COLUMNS,
+        follows=True,
     )
-    heads = ("Server", "State", "Root", "Files", "Memory", "Restarts")
-    return Table(heads, cells), Text(USAGE, "dim")
+
+
+def _id(server: Server) -> str:
+    return f"{server.name} {server.root}"
+
+
+def _choice(server: Server, session: LspSession) -> Choice:
+    size, files = server.memory(), len(server.documents.paths)
+    cells = (
+        server.name, str(files), _megabytes(size), str(server.restarts), _state(server),
+        session.shown(server.root),
+    )  # fmt: skip
+    numbers = (0.0, float(files), float(size), float(server.restarts))
+    typed = f"/lsp {server.name}"
+    return Choice(_id(server), server.name, cells[4], typed=typed, cells=cells, numbers=numbers)
+
+
+def _waiting(name: str, state: str) -> Choice:
+    return Choice(name, name, state, typed=f"/lsp {name}", cells=(name, "", "", "", state, ""))
+
+
+def _state(server: Server) -> str:
+    if server.state == "ready":
+        return "ready, reading the project" if server.busy else "ready"
+    why = visible(server.why) if server.state in ("off", "restarting") else ""
+    return f"{server.state}: {why}" if why else server.state
+
+
+async def _restarted(server: Server) -> Outcome:
+    await server.restart()
+    return Say.text(f"{server.name} is starting anew.")
 
 
 def _facts(session: LspSession, server: Server) -> Table:
     given = server.definition
-    said = (
+    said: Iterator[tuple[str, str]] = filter(lambda pair: pair[1], (
         ("Server", server.name),
         ("Source", " ".join(filter(None, (given.source, given.where)))),
         ("Command", visible(" ".join((given.command, *given.args)))),
@@ -75,24 +132,24 @@ def _facts(session: LspSession, server: Server) -> Table:
         ("Root", session.shown(server.root)),
         ("Files", ", ".join(session.shown(path) for path in server.documents.paths[:20])),
         ("Process", str(server.pid or "")),
-        ("Memory", _megabytes(server)),
+        ("Memory", _megabytes(server.memory())),
         ("Restarts", str(server.restarts)),
         ("Log", str(session.log_of(server.name).path)),
-    )
-    return Table(("", ""), tuple(pair for pair in said if pair[1]))
+    ))  # fmt: skip
+    return Table(("", ""), tuple(said))
 
 
-def _megabytes(server: Server) -> str:
-    size = server.memory()
+def _megabytes(size: int) -> str:
     return f"{size / 1024**2:,.0f} MB" if size else ""
 
 
-def _log(session: LspSession, name: str) -> tuple[Block, ...]:
-    log = session.log_of(session.server(name).name)
+async def _log(session: LspSession, server: Server) -> tuple[Block, ...]:
+    """Read away from the loop: a disk may be slow."""
+    log = session.log_of(server.name)
     try:
-        told = log.tail()
+        told = await asyncio.to_thread(log.tail)
     except OSError as error:
-        return (Text(f"The log of {name} cannot be read: {error.strerror}.", "warning"),)
+        return (Text(f"The log of {server.name} cannot be read: {error.strerror}.", "warning"),)
     if not told:
-        return (Text(f"{name} has said nothing beside the protocol.", "dim"),)
+        return (Text(f"{server.name} has said nothing beside the protocol.", "dim"),)
     return Text(f"The end of {log.path}", "dim"), Output(told)

@@ -96,8 +96,9 @@ class LspTool(StructTool[Asked]):
     def access(self, input: Asked, where: Where) -> Access:
         if input.operation == "applyRename":
             plan = self._session.plans.find(input.plan)
-            paths = tuple(Path(each.path) for each in plan.changes) if plan is not None else ()
-            return Access(reads=paths, writes=paths) if paths else Access()
+            edits = plan.edits if plan is not None else ()
+            paths = tuple(each.path for each in edits)
+            return Access(reads=paths, writes=paths, edits=edits)
         path = where.resolve(input.file_path) if input.file_path else where.root
         return Access(reads=(path,), effects=Effect.READ_ONLY)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from gatewright.agent.lsp.running.server import Server
 from gatewright.agent.lsp.wire.connection import decoded
 from gatewright.agent.lsp.wire.positions import Lines, edited, path_of
 from gatewright.agent.lsp.wire.shapes import TextEdit, WorkspaceEdit
+from gatewright.tools.access import Edited
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.exact import real_path
 from gatewright.tools.system.regular import read_regular
@@ -39,6 +41,24 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def count(self) -> int:
         return sum(each.count for each in self.changes)
+
+    @property
+    def edits(self) -> tuple[Edited, ...]:
+        """Each file's lines from the first that changes to the last."""
+        return tuple(Edited(Path(each.path), *_lines(each)) for each in self.changes)
+
+
+def _lines(change: Change) -> tuple[str, str]:
+    old = change.before.decode().splitlines(keepends=True)
+    new = change.after.decode().splitlines(keepends=True)
+    first = sum(1 for _ in takewhile(_same, zip(old, new, strict=False)))
+    behind = zip(reversed(old[first:]), reversed(new[first:]), strict=False)
+    last = sum(1 for _ in takewhile(_same, behind))
+    return "".join(old[first : len(old) - last]), "".join(new[first : len(new) - last])
+
+
+def _same(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 class Plans:
