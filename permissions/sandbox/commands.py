@@ -91,6 +91,7 @@ class CommandSandbox(msgspec.Struct, eq=False):
     _asker: Asker | None = None
     _running: list[Call] = msgspec.field(default_factory=list[Call])
     _off: str = ""
+    _closed: bool = False
     _untold: list[str] = msgspec.field(default_factory=list[str])  # for the model, next time
 
     # --- the port ---
@@ -106,7 +107,7 @@ class CommandSandbox(msgspec.Struct, eq=False):
 
     async def _begun(self) -> None:
         async with self._trying:
-            if self._box is None and not self._off:
+            if self._box is None and not self._off and not self._closed:
                 await self._start()
 
     async def opened(self) -> Sandbox | None:
@@ -120,7 +121,11 @@ class CommandSandbox(msgspec.Struct, eq=False):
 
     def refusal(self, access: Access) -> str:
         """Why a command must not run at all, or an empty string."""
-        if access.runs is None or self._box is not None or not self.settings.fail_if_unavailable:
+        if access.runs is None or self._box is not None:
+            return ""
+        if self._closed:
+            return "The session has ended."
+        if not self.settings.fail_if_unavailable:
             return ""
         if self.settings.enabled is False:
             return ""
@@ -194,7 +199,7 @@ class CommandSandbox(msgspec.Struct, eq=False):
         """Have a shell wait inside for such a command; where none can, the first command tells."""
         with contextlib.suppress(OSError, ValueError, ToolFailure):
             async with self._trying:
-                off = self._off or self.settings.enabled is False
+                off = self._off or self._closed or self.settings.enabled is False
                 if self._box is None and not off and (await self._works()).level == "bwrap":
                     await self._start()
             if self._box is not None and not self._off:
@@ -273,6 +278,8 @@ class CommandSandbox(msgspec.Struct, eq=False):
         found: Found | None = None
         try:
             found = await self._works()
+            if self._closed:
+                return
             if found.level in ("bwrap", "landlock"):
                 self._box = self._open(found)
         except (OSError, ValueError) as error:
@@ -389,7 +396,8 @@ class CommandSandbox(msgspec.Struct, eq=False):
         return Aside(str(Path(self.base.own_home.path) / "state" / ASIDE))
 
     async def close(self) -> None:
-        """End with the session: nothing is left on disk."""
+        """End with the session: nothing is left on disk, and nothing begins any more."""
+        self._closed = True
         if self.temp is not None:
             await asyncio.to_thread(shutil.rmtree, self.temp, ignore_errors=True)
         if self._box is not None:

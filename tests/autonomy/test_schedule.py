@@ -361,6 +361,17 @@ async def test_a_person_may_run_one_now(tmp_path: Path) -> None:
         assert job.id in made.schedule.jobs()
 
 
+async def test_what_a_person_runs_now_comes_in_the_order_asked_for(tmp_path: Path) -> None:
+    async with stage(tmp_path) as made:
+        jobs = [made.add(cron="0 0 1 1 *").id for _ in range(12)]
+        for id in jobs[:-1]:
+            made.schedule.now(id)
+        await asyncio.sleep(0)  # the look at them has begun
+        made.schedule.now(jobs[-1])
+        await made.settled()
+        assert [each.job for each in made.schedule.runs.known.values()] == jobs
+
+
 async def test_a_job_that_the_model_wakes_comes_again_or_ends(tmp_path: Path) -> None:
     async with stage(tmp_path) as made:
         job = made.add(at=NOW, once=False, wakes=True)

@@ -73,7 +73,7 @@ class Schedule:
         store = ports.store
         self._holding = Holding(store.runner, alarm.poke) if store is not None else None
         self._together: dict[str, list[str]] = {}  # by a run: those that its prompt is for, too
-        self._forced: set[str] = set()  # that the person wants to run now
+        self._forced: dict[str, None] = {}  # that the person wants to run now, in this order
         self._closed = self._settled = False
         self._task: asyncio.Task[None] | None = None
 
@@ -139,7 +139,7 @@ class Schedule:
 
     def now(self, id: str) -> None:
         """Run it as soon as no turn does, whatever its times say."""
-        self._forced.add(id)
+        self._forced[id] = None
         self.begin()
 
     def again(self, id: str, when: float) -> bool:
@@ -220,10 +220,11 @@ class Schedule:
         self._since = min(self._since, self._ports.time())
         coming: list[float] = []
         beats: list[tuple[RunRecord, ScheduledJob, str]] = []  # one prompt for all of them
-        for id in [id for id in self._forced if id in (jobs := self.jobs())]:
-            now = max(self._ports.time(), jobs[id].last_slot + 1)
-            await self._due(jobs[id], Due(now), forced=True)
-        self._forced.clear()
+        for id in list(self._forced):
+            if (job := self.jobs().get(id)) is not None:
+                now = max(self._ports.time(), job.last_slot + 1)
+                await self._due(job, Due(now), forced=True)
+            del self._forced[id]  # what was asked for meanwhile is still in there
         for job in (*await self._durable(), *list(self.own.values())):
             if job.every and self.runs.busy(job.id):
                 continue  # its end is what it counts from

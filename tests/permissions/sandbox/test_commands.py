@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Table
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import executed, text_of
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 from tests.permissions.sandbox.gated_house import House
 
 pytestmark = pytest.mark.skipif(
@@ -383,6 +384,26 @@ async def test_nothing_is_left(house: House) -> None:
     assert temp.is_dir()
     await house.sandbox.close()
     assert not temp.exists()
+    assert list(house.project.iterdir()) == []
+
+
+async def test_closed_while_it_begins_it_does_not_begin(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe, looks, go_on = probing.probe, threading.Event(), threading.Event()
+
+    def slow(machine: Machine) -> probing.Found:
+        looks.set()
+        assert go_on.wait(PATIENCE)
+        return probe(machine)
+
+    monkeypatch.setattr(probing, "probe", slow)
+    call = asyncio.create_task(house.bash("echo x > a"))
+    await eventually(looks.is_set)
+    await house.sandbox.close()
+    go_on.set()
+    assert "The session has ended" in text_of(await call)
+    assert house.sandbox.temp is None
     assert list(house.project.iterdir()) == []
 
 
