@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.probe import Found
     from gatewright.permissions.sandbox.profile import Network
 
-
 _COMPOUND = later(r"[;&|<>()`\n\\$]")
 OFF = "Commands are not confined: the sandbox is switched off."
 
@@ -125,9 +124,7 @@ class CommandSandbox(msgspec.Struct, eq=False):
             return ""
         if self._closed:
             return "The session has ended."
-        if not self.settings.fail_if_unavailable:
-            return ""
-        if self.settings.enabled is False:
+        if self.settings.enabled is False or not self.settings.fail_if_unavailable:
             return ""
         return f"Commands run only in the sandbox (sandbox.failIfUnavailable). {self._off}"
 
@@ -264,11 +261,9 @@ class CommandSandbox(msgspec.Struct, eq=False):
         if access.runs is None or _COMPOUND.search(access.runs.command):
             return False
         words = access.runs.command.split()
-        for text in self.settings.excluded_commands:
-            wanted = text.removesuffix("*").rstrip(" :").split()
-            if wanted and words[: len(wanted)] == wanted:
-                return True
-        return False
+        given = self.settings.excluded_commands
+        starts = (text.removesuffix("*").rstrip(" :").split() for text in given)
+        return any(each and words[: len(each)] == each for each in starts)
 
     async def _start(self) -> None:
         if self.settings.enabled is False:
@@ -363,9 +358,8 @@ class CommandSandbox(msgspec.Struct, eq=False):
             self._box.violations.add(host, (why,))
 
     async def _ask_domain(self, host: str, port: int) -> bool:
-        if self._asker is None:
-            return False
-        return (await self._asker(_domain_question(host, port))).choice == "yes"
+        asked = self._asker
+        return asked is not None and (await asked(_domain_question(host, port))).choice == "yes"
 
     def panel(self) -> tuple[Block, ...]:
         """What `/sandbox` shows."""
