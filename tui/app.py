@@ -53,6 +53,7 @@ from gatewright.tui.style.theme import DEFAULT, Palette
 from gatewright.tui.style.themed import AUTO, Themed
 from gatewright.tui.terminal.clipboard import copy_locally
 from gatewright.tui.terminal.notify import Attention, ways_in
+from gatewright.tui.terminal.sized import Sized
 from gatewright.tui.terminal.terminal import GroundTold, ScreenDriver, adopting, on_canvas, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
 from gatewright.tui.work import Work, start
@@ -67,7 +68,7 @@ log = logging.getLogger(__name__)
 MAX_FAILURES = 3  # a screen that keeps failing is given up
 
 
-class AgentApp(App[int], inherit_bindings=False):
+class AgentApp(Sized, inherit_bindings=False):
     """Owns the session for as long as the screen lives."""
 
     CSS_PATH = "app.tcss"

@@ -104,6 +104,9 @@ def test_what_a_line_that_is_not_raw_takes_back_is_known() -> None:
     master, slave = pty.openpty()
     try:
         os.write(master, b"J\x05\x7f")
+        echoed = b""
+        while b"\b \b" not in echoed:  # the kernel takes keys up in its own time
+            echoed += os.read(master, 100)
         tty.setraw(slave, termios.TCSANOW)
         assert os.read(slave, 100) == b"J"
     finally:

@@ -23,6 +23,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste, Resize
+from textual.geometry import Size
 from textual.message import Message
 
 from gatewright.tui.early.certain import asks
@@ -184,6 +185,10 @@ class ScreenDriver(LinuxDriver):
     def send_message(self, message: Message) -> None:
         """As the framework's, without a task for each key."""
         self._loop.call_soon_threadsafe(self._app.post_message, message)
+
+    def size_now(self, told: Size) -> Size:
+        """The terminal's size; where it says so itself, that is what it said."""
+        return told if self._in_band_window_resize else Size(*self._get_terminal_size())
 
     def listen(self) -> Typed | None:
         """Somebody has the focus: what was typed before comes first.
