@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -138,31 +138,62 @@ def starts(program: Program, runs: int) -> tuple[float, float, float]:
     return tuple(statistics.median(each[1:]) for each in (ours, bare, opened))  # type: ignore[return-value]
 
 
-def stream(program: Program, long: ModelServer, short: ModelServer) -> tuple[float, float]:
-    """Processor seconds that a long answer costs beside a short one, here and in print mode."""
+def used(pid: int) -> float:
+    """Processor seconds of a process so far, from its own clock."""
+    return time.clock_gettime((~pid << 3) | 2)
 
-    def ours(server: ModelServer) -> float:
+
+def stream(program: Program, server: ModelServer) -> tuple[float, float]:
+    """Processor seconds of one long answer, here and in print mode.
+
+    Of sessions that have answered before: what a first turn prepares for its commands is not the
+    stream's, and print mode leaves it until there is one.
+    """
+
+    def costs(pid: int, turn: Callable[[], object]) -> float:
+        turn()
+        time.sleep(1.0)
+        found: list[float] = []
+        for _ in range(5):
+            before = used(pid)
+            turn()
+            found.append(used(pid) - before)
+        return statistics.median(found)
+
+    def ours() -> float:
         with wire(program, server) as one:
             one.hello()
-            id = one.prompt(one.new())
-            next(line for line in one.lines() if line.get("id") == id)
-            return one.end()
+            session = one.new()
 
-    def printed(server: ModelServer) -> float:
+            def turn() -> None:
+                id = one.prompt(session)
+                next(line for line in one.lines() if line.get("id") == id)
+
+            return costs(one.process.pid, turn)
+
+    def printed() -> float:
         flags = ("--output-format", "stream-json", "--include-partial-messages", "--verbose")
         env = program.env(ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
+        line = json.dumps({"type": "user", "message": {"role": "user", "content": "go"}}) + "\n"
         with subprocess.Popen(
-            [AGENT, "-p", "go", *flags], cwd=program.project, env=env,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [AGENT, "-p", "--input-format", "stream-json", *flags], cwd=program.project, env=env,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         ) as process:  # fmt: skip
+            assert process.stdin is not None
             assert process.stdout is not None
-            process.stdout.read()
-            _, _, used = os.wait4(process.pid, 0)
-            process.returncode = 0
-        return used.ru_utime + used.ru_stime
+            said, heard = process.stdin, process.stdout
 
-    found = [(one(long) - one(short)) for one in (ours, printed) for _ in range(3)]
-    return statistics.median(found[:3]), statistics.median(found[3:])
+            def turn() -> None:
+                said.write(line.encode())
+                said.flush()
+                next(line for line in heard if json.loads(line)["type"] == "result")
+
+            found = costs(process.pid, turn)
+            said.close()
+            heard.read()
+            return found
+
+    return ours(), printed()
 
 
 def idle(program: Program) -> tuple[float, float]:
@@ -222,11 +253,8 @@ def main() -> int:
         print(f"a bare agent on the package      {bare:8.1f} ms to initialize")
         rows += [("initialize, ms", hello, INITIALIZE_MS), ("session/new, ms", opened, NEW_MS)]
         text = " ".join(["word"] * WORDS)
-        with (
-            ServerThread(f"words: 5\nsay: {text}", repeat=True) as long,
-            ServerThread("say: Hi.", repeat=True) as short,
-        ):
-            ours, theirs = stream(program, long, short)
+        with ServerThread(f"words: 5\nsay: {text}", repeat=True) as long:
+            ours, theirs = stream(program, long)
             print(f"print mode                       {theirs:8.2f} s of the processor for a stream")
             rows.append(("stream beside print mode", ours / theirs, STREAM))
         with ServerThread("say: Hi there.", repeat=True) as server:
