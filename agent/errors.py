@@ -27,6 +27,10 @@ class SessionError(GatewrightError):
     pass
 
 
+class SessionHeld(SessionError):
+    """Another process works on it."""
+
+
 class FailureKind(enum.StrEnum):
     """What kind of failure it is decides what the loop does: retry, switch, compact or stop."""
 

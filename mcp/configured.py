@@ -27,6 +27,7 @@ class Given(msgspec.Struct, frozen=True):
     entries: Mapping[str, object]
     own: Mapping[str, str] = {}  # variables that these alone may name
     given: Mapping[str, str] = {}  # those that their programs find, too
+    plain: bool = False  # their programs find no more of our environment than a project's
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -78,7 +79,9 @@ def configured(given: Sequence[Given], terms: Terms = EVERY) -> Configured:
             except BadDefinition as error:
                 faults.append(Fault(place.where, name, str(error)))
                 continue
-            definition = msgspec.structs.replace(definition, own=place.own, given=place.given)
+            definition = msgspec.structs.replace(
+                definition, own=place.own, given=place.given, plain=place.plain
+            )
             if place.source == "plugin" and (twin := _twin(definition, found.values())):
                 faults.append(Fault(place.where, name, f"is hidden: {twin} is the same"))
                 continue

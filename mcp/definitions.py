@@ -112,6 +112,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     own: Mapping[str, str] = {}  # variables that it alone may name: of a plugin
     given: Mapping[str, str] = {}  # those that its program finds, too
+    plain: bool = False  # its program finds no more of our environment than a project's
     shadows: str = ""  # whose server of the same name it stands in place of
 
     @property

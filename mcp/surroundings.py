@@ -17,7 +17,7 @@ from gatewright.tools.system.programs import find
 if TYPE_CHECKING:
     from gatewright.mcp.oauth.logins import Login
 
-# All of ours that a project's server gets, or a plugin's, besides what its definition says.
+# All of ours that a server of a project, plugin or editor gets, besides what its definition says.
 PLAIN = frozenset(
     {"HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "TZ", "TMPDIR"}
     | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"}
@@ -67,7 +67,7 @@ def named_variables(
 def environment(definition: Definition, around: Around) -> dict[str, str]:
     """What its programs get, besides what its definition says."""
     kept = around.given
-    if definition.source in ("project", "plugin"):
+    if definition.plain or definition.source in ("project", "plugin"):
         kept = {k: v for k, v in kept.items() if k in PLAIN or k.startswith("LC_")}
     else:
         kept = {name: around.own_env[name] for name in kept if name in around.own_env}

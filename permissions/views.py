@@ -235,6 +235,12 @@ class Views:
             made.most = self.of(agent.rpartition("/")[0] or MAIN).most
         return made
 
+    def heeds(self, path: str, sender: str) -> None:
+        """It works on what that one says: bound as that one is, where nobody typed it."""
+        most, view = self.of(sender).most, self.of(path)
+        if most and path != MAIN:
+            view.most = modes.tightest(view.most, most) if view.most else most
+
     def stands(self, agent: str) -> bool:
         """Whether what it is bound by is known: it works, or one below it does."""
         return agent in self._begun

@@ -44,6 +44,10 @@ class Reviving(Protocol):
         """Whether that agent may do anything that the other may not."""
         ...
 
+    def heeds(self, path: str, sender: str) -> None:
+        """That agent does what the other says: where nobody typed that, no more than is allowed."""
+        ...
+
 
 class Mail:
     """Who may write to whom, and what becomes of it."""
@@ -75,6 +79,7 @@ class Mail:
         if to == LEAD and self._crew.roster.named(to) is None:
             to = MAIN
         path = MAIN if to == MAIN else self._addressed(sender, to).path
+        self._reviving.heeds(path, sender)
         if not isinstance(said, str):
             return await team.word(sender, path, said)
         if path in team.members:
@@ -136,6 +141,8 @@ class Mail:
     async def _reach(self, member: Member, text: str, sender: str, source: InputSource) -> str:
         life = self._crew.lives.get(member.path)
         if life is not None and life.running and not life.stopping:
+            if source == "agent":
+                self._reviving.heeds(member.path, sender)
             self._crew.deliver(life, text, source)
             return f"Sent to {member.name or member.id}, which reads it at its next step."
         if source == "agent" and self._less(sender, member.path):

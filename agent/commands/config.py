@@ -21,6 +21,7 @@ USAGE = (
 )
 DIR_ARGS = "[--local|--project|--user] [--anyway] [PATH]"
 YES = "yes"
+ELSEWHERE = "{} cannot be entered here: acp.fullAccess in your own settings offers it."
 
 
 def mode_commands(modes: Modes) -> tuple[Command, ...]:
@@ -49,6 +50,8 @@ def rule_commands(rules: RuleBook, book: PermissionBook) -> tuple[Command, ...]:
 async def mode(modes: Modes, context: CommandContext) -> Outcome:
     args = context.args
     name, _, sure = args.partition(" ")
+    if not context.front.agrees and modes.caution(name):
+        return Problem.of(ELSEWHERE.format(name))
     if name and sure.strip() == YES:
         return Change(SetMode(name))
     if args:

@@ -112,6 +112,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     panels: bool = False  # open lists and forms: nothing has to be told in their place
     asks: bool = False  # send itself what a command asks the model
     typed: bool = True  # a person wrote the line just now
+    agrees: bool = True  # a person may say here that nothing is to be asked
 
 
 LINES = Front()  # what is said is all it shows

@@ -9,6 +9,7 @@ import msgspec
 
 from gatewright.agent.context.readable import Readable
 from gatewright.tools.protocol import Content
+from gatewright.tools.textfiles import TextFiles
 
 
 def nobodys(name: str) -> bool:
@@ -25,3 +26,4 @@ class AttachPorts(msgspec.Struct, frozen=True):
     readable: Readable
     tell: Callable[[str], None]  # the person: what goes along, and what does not
     elsewhere: Callable[[str], bool] = nobodys  # what somebody else brings
+    files: TextFiles | None = None  # an editor's buffers; without one the disk holds the text

@@ -17,7 +17,7 @@ import msgspec
 from gatewright.agent.context.attach_ports import AttachPorts, nobodys
 from gatewright.agent.context.readable import Withheld
 from gatewright.tools.access import Where
-from gatewright.tools.protocol import Content, TextContent
+from gatewright.tools.protocol import Content, TextContent, ToolFailure
 from gatewright.tools.system.exact import real_path
 from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import NotRegular
@@ -115,6 +115,8 @@ def _attached(mention: Mention, where: Where, ports: AttachPorts) -> Brought:
         return Brought(told=f"There is no file {mention.name} to attach." if meant else "")
     except Withheld as withheld:
         said = f"was not attached: {str(withheld).rstrip('.')}."
+    except ToolFailure as failure:
+        said = f"was not attached: {str(failure).rstrip('.')}."
     except NotRegular:
         said = "was not attached: it is no regular file."
     except OSError as error:
@@ -137,6 +139,9 @@ def _parts(mention: Mention, where: Where, ports: AttachPorts) -> Brought:
         if size > READ_LIMIT:
             return _not(mention, f"has {size:,} bytes: read the parts you need.")
         data = file.read(READ_LIMIT)
+    if ports.files is not None:
+        with ports.files.opened(real) as file:
+            data = file.read(READ_LIMIT)
     if (picture := ports.picture(data, path)) is not None:
         return Brought((TextContent(f"@{mention.name}:"), picture), mention.name)
     if b"\0" in data[:8192]:

@@ -33,7 +33,12 @@ async def plug_memory(host: Host) -> Contribution:
         loaded=loaded,
     )
     attaching = AttachPorts(
-        pictures(), host.ledger.note, briefing.readable, host.base.mention, host.brings_name
+        pictures(),
+        host.ledger.note,
+        briefing.readable,
+        host.base.mention,
+        host.brings_name,
+        host.client.files,
     )
     host.live.listen(lambda _around: briefing.forget())
     context = InputContext(notices, attaching, AboutMemory(briefing, host.warn, loaded))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from gatewright.agent.commands.outcome import Outcome, Submit, said
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.session import Session
-from gatewright.tools.blocks import plain
+from gatewright.tools.blocks import Block, plain
 from gatewright.tools.system.patterns import later
 
 ASKS = Front(asks=True)
@@ -24,7 +25,12 @@ def no_command(session: Session, prompt: str) -> str:
     return f"There is no command {word}. {hint} To the model it goes with other words before it."
 
 
-async def command(session: Session, prompt: str) -> str | Submit:
+async def command(
+    session: Session,
+    prompt: str,
+    front: Front = ASKS,
+    shown: Callable[[Block], str] = plain,
+) -> str | Submit:
     """Run a slash command: what it says, or what to ask the model, most often the prompt itself.
 
     A path such as /usr/bin is no command, and left to the model.
@@ -32,7 +38,7 @@ async def command(session: Session, prompt: str) -> str | Submit:
     word = prompt.strip().partition(" ")[0]
     if not word.startswith("/") or session.commands.find(word[1:]) is None:
         return Submit(prompt)
-    outcome: Outcome = await session.run_command(prompt.strip(), ASKS)
+    outcome: Outcome = await session.run_command(prompt.strip(), front)
     if isinstance(outcome, Submit):
         return outcome
-    return "".join(f"{plain(block)}\n" for block in said(outcome))
+    return "".join(f"{shown(block)}\n" for block in said(outcome))

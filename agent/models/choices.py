@@ -122,6 +122,8 @@ class ModelBook:
     def lacks(self, model: str) -> bool:
         """Whether nothing can answer: no model, or none of those that its key opens."""
         around = self._around()
+        model = model or around.settings.model
+        model = model or default_model(around.providers, around.env) or ""  # a key may have come
         if not model:
             return True
         try:

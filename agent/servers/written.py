@@ -15,6 +15,7 @@ from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.paths import SERVERS, folders_down
 from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings
+from gatewright.tools.protocol import JsonObject
 from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 
 ENTRIES = "mcpServers"
@@ -22,6 +23,7 @@ MANAGED = "managed-mcp.json"
 MAX_BYTES = 1024 * 1024
 OWN = ("managed", "flag", "local", "user")  # whose word it is that nobody need approve
 FLAG = "--mcp-config"
+CLIENT = "the editor"  # or whoever else opened the session and brought some
 LACKS = 'has no servers: they stand in "mcpServers": { ... }'
 
 
@@ -33,6 +35,7 @@ class ServerLayer(msgspec.Struct, frozen=True):
     entries: Mapping[str, object]
     own: Mapping[str, str] = {}  # variables that these alone may name
     given: Mapping[str, str] = {}  # those that their programs find, too
+    plain: bool = False  # their programs find no more of our environment than a project's
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,16 +87,22 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def written(around: Surroundings, plugins: Sequence[ServerLayer] = ()) -> Written:
-    """All layers, the plugins' too. Raises UsageError for a flag that cannot be understood."""
+def written(
+    around: Surroundings,
+    plugins: Sequence[ServerLayer] = (),
+    brought: Mapping[str, JsonObject] | None = None,
+) -> Written:
+    """All layers, the plugins' and the client's too. Raises UsageError for what cannot count."""
     problems: list[str] = []
     choices = _choices(around)
     if (managed := _managed(around)).exists():
         layer = _file("managed", managed, problems)
-        if around.options.mcp_config:
+        if around.options.mcp_config or brought:
             raise UsageError(f"{managed} alone says which MCP servers there are.")
         return Written(layers=layer, choices=choices, problems=tuple(problems))
     layers = list(_flagged(around))
+    if brought:
+        layers.append(ServerLayer("flag", CLIENT, brought, plain=True))
     if not around.options.strict_mcp_config:
         layers += _settings(around)
         for path in project_files(around):

@@ -89,6 +89,11 @@ class SessionJobs:
             if kept.job.running and not kept.attended and owner in ("", kept.owner)
         ]
 
+    def side_by_side(self) -> bool:
+        """Whether anything works beside the turn: a job, or two agents that it waits for."""
+        working = [kept for kept in self._jobs.values() if kept.job.running]
+        return len(working) > 1 or any(not kept.attended for kept in working)
+
     @contextmanager
     def foreground(self, owner: str = MAIN) -> Generator[asyncio.Event]:
         """Entered while a call could go on in the background; set once the person wants that."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.errors import SessionError
+from gatewright.agent.errors import SessionError, SessionHeld
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import Envelope, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.record.hub import Subscription
@@ -241,7 +241,7 @@ class TranscriptLock:
     def take(self, path: Path) -> None:
         """Raises SessionError when another process holds it."""
         if not self.took(path):
-            raise SessionError(
+            raise SessionHeld(
                 "another process works on this session; close it there, "
                 "or go on in a copy with --fork-session"
             )

@@ -174,9 +174,9 @@ async def editor(
     text = json.dumps({**usual, **(own or {})})
     (home / ".gatewright" / "settings.json").write_text(text, encoding="utf-8")
     async with ModelServer("\n---\n".join(script)) as server:
-        env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+        env = {"HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_BASE_URL": server.url}
         if key:
-            env |= {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": key}
+            env["ANTHROPIC_API_KEY"] = key
 
         async def opens(options: LaunchOptions, client: Brought) -> Session:
             return await open_session(options, env, interactive=True, client=client)

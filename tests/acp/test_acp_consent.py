@@ -14,6 +14,7 @@ from gatewright.agent.record.events import Asked, Decided, TurnEnded
 from gatewright.permissions.modes import MODES
 from gatewright.tools.interact import Answer
 from tests.acp.fake_editor import FORMS, MODEL, Editor, Refused, editor, said
+from tests.fakes.scripted_provider import read_script
 from tests.fakes.waiting import PATIENCE
 from tests.permissions.composed import Desk, desk
 
@@ -266,6 +267,36 @@ async def test_modes_and_options_go_both_ways(tmp_path: Path) -> None:
         assert modes[-1]["currentModeId"] == "acceptEdits"
 
 
+async def test_an_output_style_is_the_sessions_alone_and_counts_at_once(tmp_path: Path) -> None:
+    async with editor(tmp_path, "say: One.", "say: Two.") as ed:
+        session = await ed.new()
+        await ed.turn(session, "one")
+        done = await ed.ask(
+            "session/set_config_option",
+            sessionId=session, configId="output_style", value="concise",
+        )  # fmt: skip
+        found = {each["id"]: each["currentValue"] for each in done["configOptions"]}
+        assert found["output_style"] == "concise"
+        await ed.turn(session, "two")
+        systems = [json.dumps(body["system"]) for body in ed.server.bodies]
+        assert ["Style: concise" in each for each in systems] == [False, True]
+    settings = tmp_path / "home" / ".gatewright" / "settings.json"
+    assert "outputStyle" not in settings.read_text(encoding="utf-8")
+
+
+async def test_a_question_of_an_agent_says_whose_it_is(tmp_path: Path) -> None:
+    given = {"description": "d", "prompt": "BELOW", "subagent_type": "general-purpose"}
+    async with editor(tmp_path, f"call: Agent {json.dumps(given)}", "say: Done.") as ed:
+        ed.server.tasks["BELOW"] = list(read_script(f"{TOUCH}\n---\nsay: So."))
+        ed.answers("once")
+        session = await ed.new()
+        await ed.turn(session, "go")
+        (asked,) = ed.asked("session/request_permission")
+        titles = {each["title"] for each in ed.updates(session, "tool_call")}
+        assert asked["toolCall"]["title"] == "general-purpose: Run touch made"
+        assert asked["toolCall"]["title"] in titles
+
+
 @pytest.mark.parametrize("mode", ["bypassPermissions", "delegate", "fullAccess", "auto", "", "x"])
 async def test_a_mode_that_is_not_offered_is_refused(tmp_path: Path, mode: str) -> None:
     async with editor(tmp_path) as ed:
@@ -308,3 +339,17 @@ async def test_a_choice_that_is_none_is_refused(tmp_path: Path, option: str, val
 def test_every_mode_we_offer_is_one() -> None:
     assert set(OFFERED) | {"auto"} <= set(MODES)
     assert LaunchOptions(model=MODEL).mode == ""
+
+
+@pytest.mark.parametrize("offered", [False, True])
+async def test_what_asks_nothing_is_entered_by_a_prompt_only_where_it_is_offered(
+    tmp_path: Path, *, offered: bool
+) -> None:
+    own = {"acp": {"fullAccess": offered}}
+    async with editor(tmp_path, own=own) as ed:
+        session = await ed.new()
+        for name in ("bypassPermissions", "fullAccess", "BYPASS"):
+            await ed.turn(session, f"/mode {name} yes")
+        modes = [each["currentModeId"] for each in ed.updates(session, "current_mode_update")]
+        assert bool(modes) == offered
+        assert ("acp.fullAccess" in ed.text(session)) != offered

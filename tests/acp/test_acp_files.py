@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ async def test_the_model_sees_what_nobody_has_saved(tmp_path: Path) -> None:
         ]
         assert diffs[-1]["newText"] == "alpha\nchanged\n"
         assert diffs[-1]["oldText"] == "alpha\nunsaved\n"
+
+
+@pytest.mark.parametrize("pointed", [True, False])
+async def test_what_the_person_points_at_is_what_nobody_has_saved(
+    tmp_path: Path, *, pointed: bool
+) -> None:
+    write(tmp_path)
+    async with editor(tmp_path, "say: Yes.", can=FILES) as ed:
+        Buffers(ed, notes="alpha\nunsaved\n")
+        link = {"type": "resource_link", "uri": f"file://{ed.project}/notes.txt", "name": "notes"}
+        await ed.turn(await ed.new(), "see" if pointed else "see @notes.txt", *[link][:pointed])
+        assert "unsaved" in given(ed)
+        assert "beta" not in given(ed)
 
 
 async def test_a_buffer_that_changed_since_it_was_read_is_read_again(tmp_path: Path) -> None:
@@ -229,3 +243,71 @@ async def test_a_link_that_comes_while_the_editor_answers_leads_nowhere(
         assert reads >= at
         assert (outside / "notes.txt").read_text(encoding="utf-8") == "beta hunter2\n"
         assert "hunter2" not in json.dumps(ed.server.bodies)
+
+
+async def test_a_link_that_comes_while_the_editor_writes_is_told(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "project" / "d", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir(parents=True)
+        (folder / "notes.txt").write_text(NOTES, encoding="utf-8")
+    path = "d/notes.txt"
+    script = (
+        f'call: Read {{"file_path": "{path}"}}',
+        change("beta", "changed", path),
+        "say: Done.",
+    )
+    own = {"permissions": {"defaultMode": "acceptEdits"}}
+    async with editor(tmp_path, *script, can=FILES, own=own) as ed:
+        buffers = Buffers(ed)
+
+        async def write() -> Any:
+            inside.rename(tmp_path / "project" / "before")
+            inside.symlink_to(outside)
+            return {}
+
+        buffers.broken["write"] = write
+        session = await ed.new()
+        await ed.turn(session, "go")
+        assert "became a link while the editor wrote" in given(ed)
+        assert ed.updates(session, "tool_call_update")[-1]["status"] == "failed"
+
+
+async def test_beside_a_command_in_the_background_the_disk_is_written(tmp_path: Path) -> None:
+    path, other = write(tmp_path), write(tmp_path, "alpha\nsaved\n", "other.txt")
+    script = (
+        'call: Bash {"command": "cat fifo", "run_in_background": true}',
+        READ,
+        change("beta", "changed"),
+        'call: Read {"file_path": "other.txt"}',
+        change("unsaved", "changed", "other.txt"),
+        "say: Done.",
+    )
+    os.mkfifo(tmp_path / "project" / "fifo")
+    async with editor(tmp_path, *script, can=FILES) as ed:
+        buffers = Buffers(ed, notes=NOTES, other="alpha\nunsaved\n")
+        await ed.turn(await ed.new(), "go")
+        (tmp_path / "project" / "fifo").open("wb", buffering=0).close()
+        assert path.read_text(encoding="utf-8") == "alpha\nchanged\n"
+        assert other.read_text(encoding="utf-8") == "alpha\nsaved\n"  # the editor's to save
+        assert [at for how, at in buffers.asked if how == "write"] == [str(ed.project / other.name)]
+
+
+@pytest.mark.parametrize("unsaved", [False, True])
+async def test_a_write_that_is_late_loses_nobodys_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, unsaved: bool
+) -> None:
+    monkeypatch.setattr("gatewright.agent.frontends.acp.editor_files.EditorFiles.patience", 0.2)
+    path = write(tmp_path)
+    async with editor(tmp_path, READ, change("beta", "x"), "say: Done.", can=FILES) as ed:
+        buffers = Buffers(ed, notes="beta\nunsaved\n" if unsaved else NOTES)
+        theirs = NOTES if unsaved else "of somebody else\n"
+
+        async def hang() -> Any:
+            path.write_text(theirs, encoding="utf-8")
+            await asyncio.Event().wait()
+
+        buffers.broken["write"] = hang
+        session = await ed.new()
+        await ed.turn(session, "go")
+        assert ed.updates(session, "tool_call_update")[-1]["status"] == "failed"
+    assert path.read_text(encoding="utf-8") == theirs

@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.providers.keys.stored_keys import key_store
 from tests.acp.fake_editor import Editor, Refused, editor, said
 from tests.fakes.waiting import PATIENCE
 
@@ -209,7 +210,7 @@ async def test_one_that_is_held_says_how_to_go_on(tmp_path: Path) -> None:
         session = await ed.new()
         await ed.turn(session, "one")
         async with editor(tmp_path) as other:
-            with pytest.raises(Refused, match="session/fork"):
+            with pytest.raises(Refused, match=r"fork it \(session/fork\)"):
                 await other.ask(
                     "session/load", sessionId=session, cwd=str(ed.project), mcpServers=[]
                 )
@@ -267,6 +268,17 @@ async def test_without_a_model_a_prompt_says_how_to_have_one(tmp_path: Path) -> 
         assert error.value.data["authMethods"]
         with pytest.raises(Refused):
             await ed.ask("authenticate", methodId="env-anthropic")
+
+
+async def test_once_there_is_a_key_the_next_prompt_works(tmp_path: Path) -> None:
+    async with editor(tmp_path, "say: Now.", key="", options=LaunchOptions()) as ed:
+        session = await ed.new()
+        with pytest.raises(Refused):
+            await ed.turn(session, "hello")
+        key_store({"HOME": str(tmp_path / "home")}).put("anthropic", "a-key")  # as `agent login`
+        await ed.ask("authenticate", methodId="env-anthropic")
+        assert (await ed.turn(session, "hello"))["stopReason"] == "end_turn"
+        assert ed.text(session) == "Now."
 
 
 async def test_an_error_of_the_provider_ends_the_prompt_and_not_the_session(
@@ -394,6 +406,21 @@ async def test_servers_of_the_editor_are_there_and_their_tools_ask(tmp_path: Pat
         assert "echo" in asked["toolCall"]["title"]
         assert "hello" in json.dumps(ed.server.bodies[-1]["messages"][-1])
         assert ed.updates(session, "tool_call_update")[-1]["status"] == "completed"
+
+
+async def test_servers_of_the_editor_find_no_more_than_a_projects(tmp_path: Path) -> None:
+    script = ("say: Hello.", "call: mcp__fake__env {}", "say: Done.")
+    own = {"env": {"MINE": "hunter2"}}
+    server = {**SERVER, "env": [{"name": "GIVEN", "value": "told"}]}
+    async with editor(tmp_path, *script, own=own) as ed:
+        ed.answers("once")
+        result = await ed.ask("session/new", cwd=str(ed.project), mcpServers=[server])
+        for _ in range(2):
+            await ed.turn(result["sessionId"], "go")
+        said = json.dumps(ed.server.bodies[-1]["messages"][-1])
+        assert "told" in said
+        assert "PATH" in said
+        assert "hunter2" not in said
 
 
 @pytest.mark.parametrize(

@@ -214,3 +214,17 @@ async def test_a_client_may_vanish_at_any_time(tmp_path: Path, state: str) -> No
         else:
             await ed.server.reached("gate")
     assert not (tmp_path / "project" / "made").exists()
+
+
+async def test_an_answer_that_is_no_utf8_ends_nothing(tmp_path: Path) -> None:
+    async with editor(tmp_path, 'call: Bash {"command": "touch x"}', "say: So.", "say: On.") as ed:
+        session = await ed.new()
+
+        async def permission(params: dict[str, Any]) -> Any:
+            ed.raw(b'{"jsonrpc": "2.0", "id": 1, "result": {"outcome": "\xff\xed\xa0\x80"}}\n')
+            await asyncio.Event().wait()
+
+        ed.handlers["session/request_permission"] = permission
+        await ed.turn(session, "go")
+        assert not (ed.project / "x").exists()
+        assert (await ed.turn(session, "on"))["stopReason"] == "end_turn"

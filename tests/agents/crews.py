@@ -85,6 +85,10 @@ class Team:
         del path, than
         return False
 
+    def heeds(self, path: str, sender: str) -> None:
+        """Nobody is bound here."""
+        del path, sender
+
     async def prepared(self, life: Life) -> Opened:
         order = life.order
         spec = AgentSpec(

@@ -82,6 +82,28 @@ def test_agents_that_it_starts_stay_capped_when_the_person_is_back(tmp_path: Pat
     assert policy.views.begins("main/a2").most == ""
 
 
+def test_an_agent_that_nobody_writes_to_by_typing_is_capped_by_that(tmp_path: Path) -> None:
+    policy = Policy(
+        PolicyConfig(root=tmp_path, cwd=tmp_path, home=tmp_path, mode="bypassPermissions")
+    )
+    views = policy.views
+    views.begins("main/a1")
+    views.heeds("main/a1", MAIN)
+    assert policy.view("main/a1").most == ""  # the person typed what it is told
+    policy.view(MAIN).most = "acceptEdits"
+    views.heeds("main/a1", MAIN)
+    assert policy.view("main/a1").most == "acceptEdits"
+    policy.view(MAIN).most = ""
+    views.begins("main/a2")
+    views.heeds("main/a2", "main/a1")
+    assert policy.view("main/a2").most == "acceptEdits"
+    policy.view("main/a2").most = "plan"
+    views.heeds("main/a2", "main/a1")
+    assert policy.view("main/a2").most == "plan"
+    views.heeds(MAIN, "main/a1")
+    assert policy.view(MAIN).most == ""
+
+
 class Waiting:
     def __init__(self, act: Callable[[], object]) -> None:
         self.act, self.cancelled = act, False

@@ -1,11 +1,14 @@
-"""Foreign JSON whose shape nobody promised: what is not there reads as empty."""
+"""Foreign JSON: what is not there reads as empty, and what is no text in it is replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
+
+import msgspec
 
 Json: TypeAlias = Mapping[str, Any]
+T = TypeVar("T")
 
 
 def obj(value: object) -> dict[str, Any]:
@@ -16,3 +19,24 @@ def obj(value: object) -> dict[str, Any]:
 def items(value: object) -> list[object]:
     """The list, or an empty one."""
     return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def shaped(data: bytes, kind: type[T]) -> T:
+    """A message of another program. Raises msgspec.DecodeError, ValidationError or RecursionError.
+
+    Half a pair of surrogates is no text, nor are bytes that are no UTF-8, but programs send them.
+    """
+    try:
+        if data.isascii() or data.decode():
+            return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    import json  # noqa: PLC0415  lazy: 3 ms, for a message that is wrong or rare
+
+    try:
+        text = json.dumps(json.loads(data.decode("utf-8", "replace")), ensure_ascii=False)
+    except ValueError as error:
+        raise msgspec.DecodeError(str(error)) from None
+    return msgspec.json.decode(text.encode("utf-8", "replace"), type=kind)

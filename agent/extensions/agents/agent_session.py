@@ -76,6 +76,7 @@ class AgentSession:
         )
         self.crew = Crew(self.ports)
         self._rights = Rights(host, self._kinds, self.crew.roster, self._mode_of)
+        self.freer, self.heeds = self._rights.freer, host.policy.views.heeds
         self.bounds = Bounds(host, self._kinds, self.crew, self._mode_of)
         self.mail = Mail(self.crew, self, self._tell_main)
         agent = AgentTool(self.crew, self)
@@ -175,6 +176,7 @@ class AgentSession:
 
     async def opened(self, life: Life) -> Opened:
         self.bounds.begin(life.path)
+        self.heeds(life.path, life.order.owner)
         try:
             return await self._made(life)
         except BaseException:
@@ -304,9 +306,6 @@ class AgentSession:
         return member.mode
 
     # going on with one that ended
-
-    def freer(self, path: str, than: str) -> bool:
-        return self._rights.freer(path, than)
 
     async def order(self, member: Member, owner: str, prompt: str) -> Order:
         kind = self._kinds.find(member.kind)

@@ -68,7 +68,7 @@ def definitions(
     layers: Sequence[ServerLayer], choices: Choices, around: Surroundings
 ) -> Configured:
     given = [
-        Given(SOURCES[each.source], each.where, each.entries, each.own, each.given)
+        Given(SOURCES[each.source], each.where, each.entries, each.own, each.given, each.plain)
         for each in layers
     ]
     return configured(given, _terms(choices, around))
@@ -148,7 +148,7 @@ class McpSession:
 
     def take(self, around: Surroundings) -> tuple[str, ...]:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
-        found = written(around, plugin_servers(self._host.brought))
+        found = written(around, plugin_servers(self._host.brought), self._host.client.servers)
         self._choices = found.choices
         known = definitions(found.layers, found.choices, around)
         states: dict[str, State] = {

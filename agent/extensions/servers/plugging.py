@@ -39,7 +39,7 @@ class McpServers:
     def follow(self, around: Surroundings) -> tuple[str, ...]:
         """Take up what is written down now; what is new and wrong with it."""
         if self.session is None:
-            if not (any_written(around) or self._of_plugins()):
+            if not (any_written(around) or self._of_plugins() or self._host.client.servers):
                 return ()
             from gatewright.agent.extensions.servers.mcp_session import McpSession  # noqa: PLC0415  lazy: 10 ms
 

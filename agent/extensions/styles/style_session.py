@@ -36,11 +36,14 @@ class OutputStyles:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._now: OutputStyle | None = None
+        self._own = ""  # of this session alone, in place of the setting
         self._told = ""  # the name that the person was told to be nobody's
 
     @property
     def chosen(self) -> str:
         """What nobody says a plugin may say."""
+        if self._own:
+            return self._own
         around = self._host.around
         if "outputStyle" not in around.loaded.provenance:
             plugins = plugins_of(self._host.brought)
@@ -60,6 +63,12 @@ class OutputStyles:
             found = NO_STYLE if named.casefold() == DEFAULT else self.all().find(named)
             self._now = found or NO_STYLE
         return self._now
+
+    def use(self, name: str) -> None:
+        """One of those there are, in this session alone and from its next request on."""
+        self._own, self._now = name, None
+        self._host.briefing.renew()
+        self._host.session.renew_model()
 
     def all(self) -> Styles:
         from gatewright.agent.context.prompt.style_files import styles_of  # noqa: PLC0415  lazy

@@ -1,6 +1,6 @@
 """Saved workflows as slash commands: what a line names, what its words mean, and how it begins.
 
-The line is the person's own call of Workflow, made in its turn: gate and dialog are as ever.
+The line is a call of Workflow by whoever wrote it, made in its turn: gate and dialog are as ever.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gatewright.tools.protocol import TextContent
 
 SUMMARY = 300  # characters
 STRUCTURE = (
-    "<workflow-typed>\nThe person typed {called}. Make one call of Workflow with name "
+    "<workflow-typed>\n{who} {called}. Make one call of Workflow with name "
     "{name!r} and args that hold what their words say, by this JSON Schema:\n{schema}\nIf "
     "something required cannot be told from their words, ask them for it instead.\n"
     "</workflow-typed>"
@@ -71,17 +71,18 @@ class SavedCommands:
         if refusal:
             return Problem.of(refusal)
         line = context.raw.strip() or f"/{context.name} {context.args}".rstrip()
-        begin = partial(self._begun, saved, context.args)
+        begin = partial(self._begun, saved, context.args, typed=context.front.typed)
         return Submit(line, Scope(by=f"/{context.name}", trusted=True, begin=begin, line=True))
 
-    async def _begun(self, saved: Saved, words: str) -> Begun:
+    async def _begun(self, saved: Saved, words: str, *, typed: bool) -> Begun:
         """Its call, in the turn of its line; where words have to be put in order, the model's."""
-        from gatewright.agent.extensions.workflows.typed_call import begun  # noqa: PLC0415  lazy
+        from gatewright.agent.extensions.workflows.typed_call import begun, by  # noqa: PLC0415  lazy
 
         schema = saved.meta.args if saved.meta is not None else None
         args, structured = words_to_args(words)
         if schema is not None and words and not structured:
             text = STRUCTURE.format(
+                who=by(typed=typed),
                 called=f"/{saved.called}",
                 name=saved.called,
                 schema=msgspec.json.encode(schema).decode(),
@@ -90,7 +91,7 @@ class SavedCommands:
         input: dict[str, Any] = {"name": saved.called}
         if words:
             input["args"] = args
-        return await begun(self._host, input, f"/{saved.called}")
+        return await begun(self._host, input, f"/{saved.called}", typed=typed)
 
 
 def words_to_args(words: str) -> tuple[object, bool]:

@@ -1,4 +1,4 @@
-"""A call of Workflow that a line of the person makes: gate, dialog and hooks are as ever."""
+"""A call of Workflow that a line makes, typed or of a schedule: gate, dialog, hooks are as ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
 
 BEGAN = (
-    "<workflow-begun>\nThe person typed {called}, and the program has begun it already:\n{said}\n"
+    "<workflow-begun>\n{who} {called}, and the program has begun it already:\n{said}\n"
     "Do not begin it again. Say in one line that it runs, and end your turn: its result comes by "
     "itself.\n</workflow-begun>"
 )
@@ -28,14 +28,18 @@ class _Launched(msgspec.Struct, rename="camel"):
     run_id: str = ""
 
 
-async def begun(host: Host, input: Mapping[str, Any], line: str) -> Begun:
+def by(*, typed: bool) -> str:
+    return "The person typed" if typed else "Nobody typed it now, a schedule said"
+
+
+async def begun(host: Host, input: Mapping[str, Any], line: str, *, typed: bool = True) -> Begun:
     """What the model is told of it; or why the line is not sent."""
     result = await called(host.session, input)
     if declined(result):
         return Begun(refused=f"{line} was not begun.", declined=True)
     if not result.ok:
         return Begun(refused=why_not(result))
-    said = BEGAN.format(called=line, said=said_by(result))
+    said = BEGAN.format(who=by(typed=typed), called=line, said=said_by(result))
     return Begun(before=((TextContent(said),),))
 
 

@@ -31,6 +31,7 @@ class Put(msgspec.Struct, frozen=True):
     session: str
     call: str
     whole_of: WholeOf
+    agent: str = ""  # as people call the one below the main agent that asks
     raw: Json | None = None
 
 
@@ -57,7 +58,7 @@ class Consent:
             return NOBODY
         call: dict[str, Any] = {
             "toolCallId": put.call,
-            "title": " ".join(ask.title.split())[:500] or "A question",
+            "title": " ".join(_title(ask, put).split())[:500] or "A question",
             "status": "pending",
             "content": _stakes(ask, put.whole_of),
         }
@@ -86,7 +87,7 @@ class Consent:
                 "sessionId": put.session,
                 **about,
                 "mode": "form",
-                "message": _words(ask),
+                "message": _words(ask, _title(ask, put)),
                 "requestedSchema": schema,
             },
         )
@@ -152,9 +153,13 @@ def _stakes(ask: Ask, whole_of: WholeOf) -> list[Json]:
     return [*reason, *body, *lacking] if ask.danger else [*body, *lacking, *reason]
 
 
-def _words(ask: Ask) -> str:
+def _title(ask: Ask, put: Put) -> str:
+    return f"{put.agent}: {ask.title}" if put.agent else ask.title
+
+
+def _words(ask: Ask, title: str) -> str:
     shown = "\n".join(map(plain, ask.body))
     if len(shown) > DETAIL:
         shown = f"{shown[:DETAIL]}\n[{len(shown) - DETAIL:,} more characters]"
     lacking = "\n".join(ask.lacking) if ask.kind == ELICITATION else ""
-    return "\n\n".join(filter(None, (ask.title, shown, lacking, ask.reason)))
+    return "\n\n".join(filter(None, (title, shown, lacking, ask.reason)))

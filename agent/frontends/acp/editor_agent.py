@@ -15,20 +15,21 @@ from msgspec.structs import replace
 
 from gatewright.agent.client.brought import Brought
 from gatewright.agent.context.file_judge import pictures
-from gatewright.agent.errors import GatewrightError, SessionError
+from gatewright.agent.errors import GatewrightError, SessionHeld
 from gatewright.agent.frontends.acp import auth_methods, params, stored_sessions
 from gatewright.agent.frontends.acp.acp_consent import Consent
 from gatewright.agent.frontends.acp.editor_files import EditorFiles
 from gatewright.agent.frontends.acp.jsonrpc import AUTH, BAD_PARAMS, DEFECT, INVALID, Peer, RpcError
 from gatewright.agent.frontends.acp.open_session import OpenSession
 from gatewright.agent.frontends.acp.prompt_blocks import Message, message_of
-from gatewright.agent.frontends.acp.servers_given import as_flag
+from gatewright.agent.frontends.acp.servers_given import as_entries
 from gatewright.agent.frontends.acp.whole_texts import on_disk
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.version import VERSION
-from gatewright.tools.protocol import Content
+from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import Content, JsonObject
 from gatewright.tools.system.untyped_json import Json
 from gatewright.tools.textfiles import TextFiles
 
@@ -36,7 +37,7 @@ PROTOCOL = 1
 MOST = 64  # sessions that one connection has open
 DIRECTORIES = 64
 NO_KEY = "No key is found yet. {}"
-HELD = "{} ACP: session/fork goes on in a copy."
+HELD = "Another process works on this session. Close it there, or fork it (session/fork): a copy."
 T = TypeVar("T")
 
 
@@ -150,7 +151,7 @@ class EditorAgent:
     # opening
 
     async def new(self, wanted: params.NewSession) -> Json:
-        opened = await self._open(await self._options_for(wanted))
+        opened = await self._open(wanted)
         return {"sessionId": opened.session.id, **await self._begun(opened, wanted)}
 
     async def load(self, wanted: params.StoredSession) -> Json:
@@ -161,8 +162,7 @@ class EditorAgent:
 
     async def fork(self, wanted: params.StoredSession) -> Json:
         path = await asyncio.to_thread(stored_sessions.file_of, self._home, wanted.session_id)
-        options = replace(await self._options_for(wanted), resume=str(path), fork_session=True)
-        opened = await self._open(options)
+        opened = await self._open(wanted, resume=str(path), fork_session=True)
         return {"sessionId": opened.session.id, **await self._begun(opened, wanted)}
 
     async def _stored(self, wanted: params.StoredSession, *, replay: bool) -> Json:
@@ -174,11 +174,10 @@ class EditorAgent:
                     await opened.replay()
                 return opened.configured()
             path = await asyncio.to_thread(stored_sessions.file_of, self._home, id)
-            options = replace(await self._options_for(wanted), resume=str(path))
             try:
-                opened = await self._open(options)
-            except SessionError as error:
-                raise RpcError(DEFECT, HELD.format(error)) from error
+                opened = await self._open(wanted, resume=str(path))
+            except SessionHeld as error:
+                raise RpcError(DEFECT, HELD) from error
             return await self._begun(opened, wanted, replay=replay)
 
     async def _options_for(self, wanted: params.Place) -> LaunchOptions:
@@ -193,23 +192,23 @@ class EditorAgent:
             options,
             cwd=str(cwd),
             add_dirs=(*options.add_dirs, *dirs),
-            mcp_config=(*options.mcp_config, *as_flag(wanted.mcp_servers or [])),
         )
 
-    async def _open(self, options: LaunchOptions) -> OpenSession:
-        """Raises RpcError where there are too many."""
+    async def _open(self, wanted: params.Place, **how: str | bool) -> OpenSession:
+        """`how` are options of a stored session. Raises RpcError where there are too many."""
         if len(self._sessions) + self._opening >= MOST:
             raise RpcError(DEFECT, f"{MOST} sessions are open here. Close one.")
         self._opening += 1
         try:
-            return await self._made(options)
+            options = replace(await self._options_for(wanted), **how)
+            return await self._made(options, as_entries(wanted.mcp_servers or []))
         finally:
             self._opening -= 1
 
-    async def _made(self, options: LaunchOptions) -> OpenSession:
+    async def _made(self, options: LaunchOptions, servers: Mapping[str, JsonObject]) -> OpenSession:
         peer = self._peer
         files = self._files() if self._client.files else None
-        session = await self._ports.open(options, Brought(files=files))
+        session = await self._ports.open(options, Brought(files=files, servers=servers))
         consent = Consent(peer, forms=self._client.forms)
         text_of = files.latest if files is not None else on_disk
         opened = OpenSession(session, peer, consent, self._auth, text_of)
@@ -217,6 +216,7 @@ class EditorAgent:
             files.session = session.id
             files.roots = lambda: (opened.where.root, *opened.where.added)
             files.tell = opened.say_of_file
+            files.raced = session.jobs_of(MAIN).all.side_by_side
         self._sessions[session.id] = opened
         return opened
 

@@ -28,6 +28,14 @@ KEPT = 16  # texts that were exchanged last
 PATIENCE = 10.0  # seconds
 LATE = "The editor did not answer within {:.0f} s: {} was taken from the disk."
 LATE_WRITE = "The editor did not answer within {:.0f} s: {} was written to the disk."
+UNSAVED = (
+    "The editor did not answer within {:.0f} s, and has changes to {} that nobody saved. Nothing "
+    "was written to the disk; the editor may still take the change, so read the file again."
+)
+LED_AWAY = (
+    "{} became a link while the editor wrote. What it leads to now, {}, may be what was changed: "
+    "look at both, and say so to the person."
+)
 REFUSED = "The editor did not take the change to {}. Nothing was written."
 
 
@@ -45,6 +53,7 @@ class EditorFiles:
         self._latest: OrderedDict[Path, str] = OrderedDict()
         self.session = ""
         self.roots: Callable[[], Sequence[Path]] = tuple[Path, ...]
+        self.raced: Callable[[], bool] = _alone  # something may change directories meanwhile
         self.tell: Callable[[Path, str], None] = _nobody
 
     def latest(self, real: Path) -> str | None:
@@ -74,14 +83,23 @@ class EditorFiles:
             return
         if self._bytes(real) != expected or _leads_away(real):
             raise FileMoved
+        stored = self._stored(real)
+        if self.raced() and stored == expected:  # the editor goes by the path, the disk does not
+            self._disk.swap(real, expected, data)
+            self._keep(real, text)
+            return
         try:
             self._ask("fs/write_text_file", real, {"content": text})
-            self._keep(real, text)
         except TimeoutError:
+            if stored != expected:
+                raise ToolFailure(UNSAVED.format(self.patience, real)) from None
             self._say(LATE_WRITE, real)
-            self._disk.swap(real, self._stored(real), data)
+            self._disk.swap(real, expected, data)
         except (RpcError, Gone):
             raise ToolFailure(REFUSED.format(real)) from None
+        if _leads_away(real):
+            raise ToolFailure(LED_AWAY.format(real, real_path(real)))
+        self._keep(real, text)
 
     def _own(self, file: BinaryIO, real: Path) -> BinaryIO | None:
         """What the client has in place of this file; None where the file is the one that counts."""
@@ -154,6 +172,10 @@ class EditorFiles:
 
 def _nobody(real: Path, text: str) -> None:
     """The session is not open yet."""
+
+
+def _alone() -> bool:
+    return False
 
 
 def _leads_away(real: Path) -> bool:

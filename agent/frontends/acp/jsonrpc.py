@@ -16,7 +16,7 @@ import msgspec
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends.acp.intake import Intake
 from gatewright.agent.frontends.json_lines import Sink, encode
-from gatewright.tools.system.untyped_json import Json, obj
+from gatewright.tools.system.untyped_json import Json, obj, shaped
 
 PARSE, INVALID, NO_METHOD, BAD_PARAMS, DEFECT = -32700, -32600, -32601, -32602, -32603
 AUTH, NOT_FOUND = -32000, -32002
@@ -136,11 +136,11 @@ class Peer:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = _read(line)
+            message = shaped(line, _Incoming)
         except msgspec.ValidationError as error:
             self._fail(None, RpcError(INVALID, f"This is no JSON-RPC message: {error}."))
             return
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             self._fail(None, RpcError(PARSE, f"This is no JSON: {error}."))
             return
         if self._log is not _nobody:
@@ -205,28 +205,9 @@ class Peer:
         future.set_exception(RpcError(DEFECT, str(error.get("message") or "no reason given")[:500]))
 
 
-def _read(line: bytes) -> _Incoming:
-    """Raises ValidationError, DecodeError or RecursionError.
-
-    Half a pair of surrogates is no text, but editors in JavaScript send it: it is replaced.
-    """
-    try:
-        return msgspec.json.decode(line, type=_Incoming)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        import json  # noqa: PLC0415  lazy: 3 ms, for a line that is wrong or rare
-
-        try:
-            text = json.dumps(json.loads(line), ensure_ascii=False)
-        except ValueError as error:
-            raise msgspec.DecodeError(str(error)) from None
-        return msgspec.json.decode(text.encode("utf-8", "replace"), type=_Incoming)
-
-
 def _value(raw: bytes | msgspec.Raw) -> Any:
     """JSON of no promised shape; None for what nests too deep to be any."""
     try:
-        return msgspec.json.decode(raw)
+        return shaped(bytes(raw), object)
     except (msgspec.DecodeError, RecursionError):
         return None

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Change, Outcome, Pick, Problem, SetModel
+from gatewright.agent.commands.outcome import Change, Outcome, Pick, Problem, Say, SetModel
 from gatewright.agent.commands.registry import Front
+from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.acp.jsonrpc import BAD_PARAMS, RpcError
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.session.session import Session
@@ -136,16 +137,26 @@ class Options:
             if value not in {row.id for row in self._models} and not await self._there(value):
                 raise RpcError(BAD_PARAMS, f"There is no model {value[:60]!r} to be used here.")
             done = await self._session.apply(Change(SetModel(value)), FRONT)
+        elif id == STYLE:
+            if value not in {row.id for row in self._styles}:
+                raise RpcError(BAD_PARAMS, f"There is no output style {value[:60]!r} here.")
+            done = self._styled(value)
         else:
-            done = await self._chosen(id, value)
+            done = await self._chosen(value)
         if isinstance(done, Problem):
             raise RpcError(BAD_PARAMS, "\n".join(map(plain, done.blocks)))
         await self.look()
 
-    async def _chosen(self, id: str, value: str) -> Outcome:
-        picked = await self._pick({EFFORT: "effort", STYLE: "output-style"}[id])
+    def _styled(self, name: str) -> Outcome:
+        """For this session alone: what people choose with the command is kept in their settings."""
+        if (styles := self._session.part(OutputStyles)) is not None:
+            styles.use(name)
+        return Say(())
+
+    async def _chosen(self, value: str) -> Outcome:
+        picked = await self._pick("effort")
         if picked is None or value not in {choice.id for choice in picked.choices}:
-            raise RpcError(BAD_PARAMS, f"There is no {id} {value[:60]!r} here.")
+            raise RpcError(BAD_PARAMS, f"There is no effort {value[:60]!r} here.")
         return await self._session.apply(await picked.choose(value), FRONT)
 
     async def _there(self, model: str) -> bool:

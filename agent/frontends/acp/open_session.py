@@ -187,7 +187,8 @@ class OpenSession:
         self._paced.flush()
         late = asyncio.get_running_loop().call_later(LATE, self._late, call)
         try:
-            put = Put(self.session.id, call, self._updates.foreseen(agent), raw)
+            foreseen, name = self._updates.foreseen(agent), self._updates.name_of(agent)
+            put = Put(self.session.id, call, foreseen, name, raw)
             answer = await self._consent.answer(ask, put)
         finally:
             late.cancel()

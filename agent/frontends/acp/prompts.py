@@ -11,10 +11,14 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.frontends.acp.jsonrpc import AUTH, DEFECT, RpcError
+from gatewright.agent.frontends.acp.offered_options import full_access
 from gatewright.agent.frontends.acp.prompt_blocks import Message
-from gatewright.agent.frontends.slash_text import command, no_command
+from gatewright.agent.frontends.acp.shown_blocks import markdown
+from gatewright.agent.frontends.slash_text import ASKS, command, no_command
 from gatewright.agent.record.events import InputRefused, TurnEnded, UserMessage
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session
@@ -149,7 +153,8 @@ class Prompts:
         await session.idle()  # a turn that woke by itself, or one that was cancelled
         scope, text = None, message.text
         if text.lstrip().startswith("/"):
-            said = no_command(session, text) or await command(session, text)
+            front = replace(ASKS, agrees=full_access(session))
+            said = no_command(session, text) or await command(session, text, front, markdown)
             if isinstance(said, str):
                 self._say(said)
                 prompt.settle({"stopReason": "end_turn"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from gatewright.tools.blocks import Block, Command, Diff, Hunk, Output, Todo, plain
+from gatewright.tools.blocks import Block, Command, Diff, Hunk, Markdown, Output, Text, Todo, plain
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system.untyped_json import Json
 
@@ -46,7 +46,15 @@ def content(block: Block, whole_of: WholeOf = unknown) -> Json:
         case Diff():
             return text_content(fenced(cut(plain(block)), "diff"))
         case _:
-            return text_content(cut(plain(block)))
+            return text_content(cut(markdown(block).rstrip("\n")))
+
+
+def markdown(block: Block) -> str:
+    """What stands in columns or lines stays so: a client flows lines of a paragraph together."""
+    text = plain(block)
+    if isinstance(block, Markdown) or (isinstance(block, Text) and "\n" not in text.strip()):
+        return f"{text}\n"
+    return fenced(text) if text.strip() else ""
 
 
 def results(content: Sequence[Content]) -> Iterator[Json]:

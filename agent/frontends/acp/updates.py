@@ -115,6 +115,10 @@ class Updates:
         """How the client knows a call; empty where it was told of none."""
         return self._ids.get((agent, call), "")
 
+    def name_of(self, agent: str) -> str:
+        """What people call an agent below the main one; empty for that one."""
+        return self._agents.get(agent, "") if agent != MAIN else ""
+
     def note(self, path: str, text: str) -> None:
         """Something to say with the result of a call that runs and is about this file."""
         if any(path in paths for paths in self._paths.values()):
@@ -149,7 +153,7 @@ class Updates:
                 self._forget()
             case UserMessage(hidden=False, content=content, source=source):
                 if self.replays or source:
-                    yield from map(_own, filter(_shown, content))
+                    yield from _own(list(filter(_shown, content)))
             case _:
                 yield from _facts(event)
         if isinstance(event, TurnEnded):
@@ -174,7 +178,7 @@ class Updates:
 
     def _started(self, event: ToolStarted, agent: str) -> Iterator[Json]:
         id = self._new_id(event.call_id, agent)
-        name = self._agents.get(agent, "") if agent != MAIN else ""
+        name = self.name_of(agent)
         title = " ".join(f"{event.verb} {event.target}".split())[:500] or event.name
         title = f"{name}: {title}" if name else title
         self._open[id], self._paths[id] = title, event.paths
@@ -249,11 +253,14 @@ def _shown(part: Content) -> bool:
     return isinstance(part, ImageContent) or (isinstance(part, TextContent) and bool(part.text))
 
 
-def _own(part: Content) -> Json:
-    if isinstance(part, ImageContent):
-        image = {"type": "image", "data": part.data, "mimeType": part.media_type}
-        return {"sessionUpdate": "user_message_chunk", "content": image}
-    return chunk("user_message_chunk", part.text if isinstance(part, TextContent) else "")
+def _own(parts: Sequence[Content]) -> Iterator[Json]:
+    """Each for itself: what went along does not run into the person's words."""
+    for at, part in enumerate(parts):
+        if isinstance(part, ImageContent):
+            image = {"type": "image", "data": part.data, "mimeType": part.media_type}
+            yield {"sessionUpdate": "user_message_chunk", "content": image}
+        elif isinstance(part, TextContent):
+            yield chunk("user_message_chunk", f"\n\n{part.text}" if at else part.text)
 
 
 def _facts(event: AnyEvent) -> Iterator[Json]:

@@ -17,11 +17,14 @@ import msgspec
 from gatewright.agent.lsp.wire.frames import BadFrame, Frames, framed
 from gatewright.agent.lsp.wire.outgoing import Outgoing
 from gatewright.tools.protocol import Child
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.pipes import Drain
+from gatewright.tools.system.untyped_json import shaped
 
 FLOOD, WINDOW = 20_000, 5.0  # messages in seconds: more is no work of a server
 BREATH = 100  # messages between two rests
 REGISTERED = 200
+_ID = later(rb'"id"\s*:\s*(\d{1,9})\b')
 _NOTHING: Final = msgspec.Raw(b"")
 _CANCELLED: Final = (-32800, -32801, -32802)  # it says: ask again
 _encode = msgspec.json.Encoder().encode
@@ -141,9 +144,10 @@ class Connection:
 
     def _heard(self, data: bytes) -> None:
         try:
-            message = msgspec.json.decode(data, type=Message)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            message = shaped(data, Message)
+        except (msgspec.DecodeError, RecursionError):
             self._log(b"A message was left out: it is no JSON-RPC.\n")
+            self._unread(data)
             return
         if message.method:
             if message.id is None:
@@ -157,6 +161,13 @@ class Connection:
                 answer.set_exception(Refused(message.error))
             else:
                 answer.set_result(message.result)
+
+    def _unread(self, data: bytes) -> None:
+        """Whoever waits for what cannot be read need not wait any longer."""
+        found = _ID.search(data)
+        answer = self._waiting.get(int(found[1])) if found is not None else None
+        if answer is not None and not answer.done():
+            answer.set_exception(Refused(Problem(message="its answer is no JSON")))
 
     def _answer(self, message: Message) -> None:
         said: dict[str, object] = {"jsonrpc": "2.0", "id": message.id}
