@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.waiting import PATIENCE
+from tests.fakes.waiting import PATIENCE, until
 
 acp = pytest.importorskip("acp", reason="agent-client-protocol is in the extra dev")
 pytestmark = pytest.mark.e2e
@@ -31,38 +30,20 @@ NPM = "npm install --prefix DIR acpx @agentclientprotocol/sdk, and name DIR in A
 
 
 class Client:
-    """The package's client: answers, and keeps what it was told."""
-
-    def __init__(self, choice: str = "once") -> None:
-        self.choice = choice
-        self.updates: list[Any] = []
-        self.asked: list[Any] = []
+    """The package's client, which answers what nobody offered."""
 
     async def request_permission(self, options: Any, tool_call: Any, **more: Any) -> Any:
-        self.asked.append(tool_call)
-        return {"outcome": {"outcome": "selected", "optionId": self.choice}}
+        return {"outcome": {"outcome": "selected", "optionId": "forged"}}
 
     async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
-        self.updates.append(update)
+        return
 
     def on_connect(self, connection: Any) -> None:
         return
 
-    def kinds(self) -> list[str]:
-        return [update.session_update for update in self.updates]
-
-    def text(self) -> str:
-        said = [u for u in self.updates if u.session_update == "agent_message_chunk"]
-        return "".join(each.content.text for each in said)
-
-    def shown(self) -> list[Any]:
-        """Calls as they ended, and what was said: what a person sees of it."""
-        calls = [u for u in self.updates if u.session_update in ("tool_call", "tool_call_update")]
-        return [self.text(), [call.model_dump(mode="json") for call in calls]]
-
 
 @asynccontextmanager
-async def talking(program: Program, server: ModelServer, client: Client) -> AsyncGenerator[Any]:
+async def talking(program: Program, server: ModelServer, client: Any) -> AsyncGenerator[Any]:
     env = program.env(ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
     argv = [*program.argv, "acp", "--model", "anthropic/claude-sonnet-5-5"]
     process = await asyncio.create_subprocess_exec(
@@ -82,44 +63,8 @@ async def talking(program: Program, server: ModelServer, client: Client) -> Asyn
             await asyncio.wait_for(process.wait(), PATIENCE)
 
 
-async def test_the_packages_client_runs_the_whole_story(program: Program) -> None:
+async def test_an_answer_that_was_not_offered_is_a_no(program: Program) -> None:
     client = Client()
-    with ServerThread(STORY) as server:
-        async with talking(program, server, client) as (connection, process):
-            opened = await connection.new_session(cwd=str(program.project), mcp_servers=[])
-            session = opened.session_id
-            end = await connection.prompt(session_id=session, prompt=[acp.text_block("change it")])
-            assert end.stop_reason == "end_turn"
-            assert [call.title for call in client.asked] == ["Edit notes.txt"]
-            (diff,) = [each for each in client.asked[0].content if each.type == "diff"]
-            assert (diff.old_text, diff.new_text) == ("alpha\nbeta\n", "alpha\ngamma\n")
-            await connection.set_session_mode(session_id=session, mode_id="plan")
-            live = client.shown()
-            process.send_signal(signal.SIGKILL)
-            await process.wait()
-        again = Client()
-        async with talking(program, server, again) as (connection, _):
-            await connection.load_session(
-                session_id=session, cwd=str(program.project), mcp_servers=[]
-            )
-            assert again.shown() == live
-            assert "user_message_chunk" in again.kinds()
-            copy = await connection.fork_session(
-                session_id=session, cwd=str(program.project), mcp_servers=[]
-            )
-            assert copy.session_id != session
-            end = await connection.prompt(
-                session_id=copy.session_id, prompt=[acp.text_block("and now?")]
-            )
-            assert end.stop_reason == "end_turn"
-            listed = await connection.list_sessions(cwd=str(program.project))
-            assert {each.session_id for each in listed.sessions} == {session, copy.session_id}
-            await connection.close_session(session_id=copy.session_id)
-
-
-@pytest.mark.parametrize("choice", ["no", "forged"])
-async def test_what_the_packages_client_refuses_is_not_done(program: Program, choice: str) -> None:
-    client = Client(choice)
     with ServerThread(STORY) as server:
         async with talking(program, server, client) as (connection, _):
             opened = await connection.new_session(cwd=str(program.project), mcp_servers=[])
@@ -137,18 +82,23 @@ def node(path: str) -> str:
     return str(found)
 
 
-def acpx(program: Program, server: ModelServer, *words: str) -> str:
+def begun(program: Program, server: ModelServer, *words: str) -> subprocess.Popen[str]:
     argv = ["node", node(".bin/acpx"), "--agent", f"{program.argv[0]} acp", *words]
     env = program.env(
         ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url,
         GATEWRIGHT_MODEL="anthropic/claude-sonnet-5-5",
     )  # fmt: skip
     env["PATH"] = os.environ["PATH"]
-    done = subprocess.run(
-        argv, cwd=program.project, env=env, capture_output=True, text=True, encoding="utf-8",
-        timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL,
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(
+        argv, cwd=program.project, env=env, text=True, encoding="utf-8", stdin=nothing,
+        stdout=pipe, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    return done.stdout + done.stderr
+
+
+def acpx(program: Program, server: ModelServer, *words: str) -> str:
+    out, _ = begun(program, server, *words).communicate(timeout=PATIENCE)
+    return out
 
 
 @pytest.mark.parametrize(
@@ -164,6 +114,26 @@ def test_acpx_approves_what_it_is_told_to(program: Program, how: str, *, made: b
     assert (program.project / "made").exists() == made
 
 
+def test_acpx_queues_and_cancels(program: Program) -> None:
+    """Prompts wait behind one that hangs; a cancel ends that one, and the next is answered."""
+    node("acpx")
+    with ServerThread("say: Well\nwait: never\n---\nsay: Second.") as server:
+        acpx(program, server, "sessions", "new")
+        hangs = begun(program, server, "prompt", "one")
+        until(lambda: bool(server.bodies))
+        queued = acpx(program, server, "prompt", "--no-wait", "two")
+        assert "queued" in queued
+        assert "cancel requested" in acpx(program, server, "cancel")
+        shown, _ = hangs.communicate(timeout=PATIENCE)
+        assert "[done] cancelled" in shown
+        until(lambda: "Second." in said(program))
+        acpx(program, server, "sessions", "close")
+
+
+def said(program: Program) -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in program.transcripts())
+
+
 def test_acpx_keeps_a_session(program: Program) -> None:
     node("acpx")
     with ServerThread("say: First.\n---\nsay: Second.") as server:
@@ -176,60 +146,6 @@ def test_acpx_keeps_a_session(program: Program) -> None:
         assert "Second." in acpx(program, server, "prompt", "two")
         assert "nothing to cancel" in acpx(program, server, "cancel")
         acpx(program, server, "sessions", "close")
-
-
-SDK = """
-import { spawn } from "node:child_process";
-import { Readable, Writable } from "node:stream";
-import * as acp from "@agentclientprotocol/sdk";
-const [command, project] = process.argv.slice(2);
-const child = spawn(command, ["acp"], { stdio: ["pipe", "pipe", "inherit"], cwd: project });
-const told = [];
-const { agent, client } = acp.methods;
-const app = acp.client({ name: "story" })
-  .onRequest(client.session.requestPermission, ({ params }) => {
-    told.push("asked " + params.toolCall.title);
-    return { outcome: { outcome: "selected", optionId: params.options[0].optionId } };
-  })
-  .onNotification(client.session.update, ({ params }) => {
-    told.push(params.update.sessionUpdate);
-  });
-const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
-const end = await app.connectWith(stream, async (ctx) => {
-  const hello = { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {} };
-  await ctx.request(agent.initialize, hello);
-  const { sessionId } = await ctx.request(agent.session.new, { cwd: project, mcpServers: [] });
-  const prompt = [{ type: "text", text: "change it" }];
-  const done = await ctx.request(agent.session.prompt, { sessionId, prompt });
-  await ctx.request(agent.session.setMode, { sessionId, modeId: "plan" });
-  const { sessions } = await ctx.request(agent.session.list, {});
-  await ctx.request(agent.session.close, { sessionId });
-  return { end: done.stopReason, sessions: sessions.length };
-});
-console.log(JSON.stringify({ ...end, told }));
-child.kill();
-"""
-
-
-def test_the_typescript_sdk_runs_a_turn(program: Program) -> None:
-    node("@agentclientprotocol/sdk")
-    script = Path(PREFIX, "story.mjs")
-    script.write_text(SDK, encoding="utf-8")
-    with ServerThread(STORY) as server:
-        env = program.env(
-            ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url,
-            GATEWRIGHT_MODEL="anthropic/claude-sonnet-5-5",
-        )  # fmt: skip
-        env["PATH"] = os.environ["PATH"]
-        argv = ["node", str(script), program.argv[0], str(program.project)]
-        done = subprocess.run(
-            argv, env=env, capture_output=True, text=True, encoding="utf-8",
-            timeout=PATIENCE, check=True,
-        )  # fmt: skip
-    said = json.loads(done.stdout)
-    assert (said["end"], said["sessions"]) == ("end_turn", 1)
-    assert "asked Edit notes.txt" in said["told"]
-    assert "gamma" in (program.project / "notes.txt").read_text(encoding="utf-8")
 
 
 def test_the_log_is_its_owners_and_has_no_keys(program: Program) -> None:

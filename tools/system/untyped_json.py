@@ -27,16 +27,20 @@ def shaped(data: bytes, kind: type[T]) -> T:
     Half a pair of surrogates is no text, nor are bytes that are no UTF-8, but programs send them.
     """
     try:
-        if data.isascii() or data.decode():
-            return msgspec.json.decode(data, type=kind)
+        if not data.isascii():
+            data.decode()
+        return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
+        return msgspec.json.decode(_mended(data), type=kind)
+
+
+def _mended(data: bytes) -> bytes:
     import json  # noqa: PLC0415  lazy: 3 ms, for a message that is wrong or rare
 
     try:
         text = json.dumps(json.loads(data.decode("utf-8", "replace")), ensure_ascii=False)
     except ValueError as error:
         raise msgspec.DecodeError(str(error)) from None
-    return msgspec.json.decode(text.encode("utf-8", "replace"), type=kind)
+    return text.encode("utf-8", "replace")
