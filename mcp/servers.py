@@ -118,7 +118,11 @@ class Servers:
         """Wait for those that are being connected, all or these."""
         waiting = [s for s in self.all if s.state == "pending"] if servers is None else servers
         if waiting:
-            await asyncio.gather(*(server.settle(FIRST_WAIT) for server in waiting))
+            await asyncio.gather(*(server.settle(self._patience(server)) for server in waiting))
+
+    def _patience(self, server: Server) -> float:
+        """Where nobody sits there, as long as its definition says that it may take."""
+        return max(FIRST_WAIT, server.definition.start_seconds if self._ports.alone else 0)
 
     async def needed(self, names: Collection[str], seconds: float) -> None:
         """Wait for these, so long at most; one that waits for a yes or a login is not tried."""

@@ -19,6 +19,7 @@ from tests.fakes import examples
 from tests.fakes.warm import Nursery
 
 OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
+YOUNG = 50_000  # objects until the next look for what nobody holds: a twentieth of the time else
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -67,6 +68,7 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays: no collection in the midst of a test goes through it again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG, 20, 20)
     gc.enable()
 
 

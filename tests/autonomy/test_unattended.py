@@ -32,7 +32,7 @@ from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Option
 from gatewright.tools.interact import Ask as Question
-from tests.fakes.examples import many
+from tests.fakes.examples import many, some
 from tests.permissions.tables import load
 
 CASES = [*load("permission_vectors.jsonl"), *load("gate_cases.jsonl")]
@@ -53,9 +53,9 @@ def strictness(decision: Decision) -> int:
             return 3
 
 
-@pytest.mark.parametrize(("mode", "most"), PAIRS)
-def test_nothing_runs_that_the_session_or_the_cap_would_not_run(mode: str, most: str) -> None:
-    tried = 0
+@pytest.mark.parametrize("pair", some(PAIRS, 3))
+def test_nothing_runs_that_the_session_or_the_cap_would_not_run(pair: tuple[str, str]) -> None:
+    (mode, most), tried = pair, 0
     for case in CASES[PAIRS.index((mode, most)) % STRIDE :: STRIDE]:
         try:
             call, context = call_and_context(case)

@@ -16,11 +16,12 @@ from tests.fakes.model_server import ServerThread
 from tests.fakes.waiting import PATIENCE, until, written
 
 pytestmark = pytest.mark.e2e
+WAITED = int(PATIENCE * 1000)  # ms that the first request waits for it
 FAKE = str(Path(__file__).parent.parent / "fakes" / "mcp_server.py")
 
 
 def servers(*flags: str, **more: Any) -> str:
-    fake = {"command": sys.executable, "args": [FAKE, *flags], **more}
+    fake = {"command": sys.executable, "args": [FAKE, *flags], "startupTimeout": WAITED, **more}
     return json.dumps({"mcpServers": {"fake": fake}})
 
 

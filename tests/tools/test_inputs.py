@@ -15,7 +15,7 @@ from gatewright.tools.checked import checked, model_of
 from gatewright.tools.plain import Input, InputTool
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.registry import TOOLS, load
-from tests.fakes.examples import many
+from tests.fakes.examples import many, some
 
 QUICK: dict[str, InputTool[Any]] = {
     name: tool
@@ -51,7 +51,7 @@ def test_the_usual_ones_need_no_pydantic() -> None:
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", some(QUICK, 2))
 @settings(max_examples=many(200))
 @given(data=st.data())
 def test_both_ways_lead_to_the_same(name: str, data: st.DataObject) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from gatewright.agent.record import events as ev
@@ -12,7 +14,7 @@ from tests.tui.agent_scenes import AGENT_SCENES, REPORT, path, said
 from tests.tui.scenes import tool
 from tests.tui.stage import Stage, stage
 from tests.tui.svg import check
-from tests.tui.test_snapshots import SIZES, check_all
+from tests.tui.test_snapshots import SIZES, check_all, every_look
 
 
 async def entered(s: Stage) -> None:
@@ -54,13 +56,13 @@ async def opened(s: Stage) -> None:
 STEPS = {step.__name__: step for step in (entered, view, opened)}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@every_look
 @pytest.mark.parametrize("step", STEPS)
-async def test_agents(step: str, size: str) -> None:
+async def test_agents(step: str, size: str, themes: Sequence[str]) -> None:
     async with stage(size=SIZES[size]) as s:
         await STEPS[step](s)
         await s.settled()
-        await check_all(s, f"agents-{step}", size)
+        await check_all(s, f"agents-{step}", size, themes)
 
 
 @pytest.mark.parametrize("scene", [*AGENT_SCENES, *STEPS])

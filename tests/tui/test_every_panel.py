@@ -21,6 +21,7 @@ from gatewright.agent.commands.outcome import Offer
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
 from gatewright.tui.app import AgentApp
+from tests.fakes.examples import some
 from tests.fakes.waiting import PATIENCE
 from tests.tui.agent_scenes import AGENT_SCENES
 from tests.tui.panel_samples import kinds
@@ -28,7 +29,7 @@ from tests.tui.scenes import SCENES
 from tests.tui.stage import driven, screen_text, stage
 from tests.tui.test_pictured import LISTS, PICTURED, UNSEEN
 
-SIZES = [(80, 24), (40, 12)]
+SIZES = some([(80, 24), (40, 12)], 2)
 WAYS = re.compile(r"(?<![^\s(])(esc|q) (?:closes|goes back)\b")
 LEAVES = {"exit"}  # the program
 

@@ -15,6 +15,7 @@ from gatewright.tui.early.certain import NAMES, first_frame
 from gatewright.tui.early.frame import MARK, STARTING, Frame, nearest
 from gatewright.tui.style.theme import PALETTES
 from tests.e2e.program import Program
+from tests.fakes.examples import some
 from tests.fakes.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +63,7 @@ def frame_of(env: Mapping[str, str], columns: int, rows: int) -> Frame:
         ("colour-blind", PLENTY, (80, 24)),
     ],
 )
-@pytest.mark.parametrize("typed", ["", "fix it"])
+@pytest.mark.parametrize("typed", some(["fix it", ""], 2))
 def test_every_cell_of_it_is_in_the_first_frame_of_the_screen(
     program: Program,
     theme: str,

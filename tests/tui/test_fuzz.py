@@ -10,6 +10,7 @@ import pytest
 from gatewright.agent.record.events import AnyEvent
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import AskKind
+from tests.fakes.examples import some
 from tests.tui.fuzz import ENVIRONMENT, WITHOUT, project
 from tests.tui.fuzz_play import run
 from tests.tui.fuzz_steps import script
@@ -17,7 +18,7 @@ from tests.tui.happenings import ASKS, BLOCKS, EVENTS, NUMBERED
 from tests.tui.panel_samples import BY_COMMAND, BY_STEP, MADE, kinds
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some(range(3), 3))
 async def test_nothing_typed_breaks_the_screen(
     seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

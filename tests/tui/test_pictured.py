@@ -145,15 +145,15 @@ LISTS: dict[str, Offer] = {
 }
 
 
-@pytest.mark.parametrize("size", snapshots.SIZES)
+@snapshots.every_look
 @pytest.mark.parametrize("name", LISTS)
-async def test_list(name: str, size: str) -> None:
+async def test_list(name: str, size: str, themes: Sequence[str]) -> None:
     async with stage(size=snapshots.SIZES[size]) as s:
         SCENES["prose"](s.session)
         await s.settled()
         assert s.app.repl.reach.open_panel(LISTS[name])
         await s.settled()
-        await snapshots.check_all(s, f"list-{name}", size)
+        await snapshots.check_all(s, f"list-{name}", size, themes)
 
 
 # Where each kind of offer is pictured: a name in LISTS above, or in test_snapshots.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gatewright.agent.commands.panels import Check, Finding, Health
 from tests.fakes.books import Books
+from tests.fakes.examples import proof
 from tests.fakes.fake_session import FakeSession
 from tests.tui.scenes import SCENES
 from tests.tui.stage import Stage, stage
@@ -18,21 +20,25 @@ SIZES = {"wide": (120, 44), "narrow": (80, 24)}
 THEMES = ("dark", "light", "ansi")
 
 
-async def check_all(s: Stage, what: str, size: str) -> None:
+LOOKS = [("narrow", THEMES), ("wide", THEMES[:1]), proof("wide", THEMES)]
+every_look = pytest.mark.parametrize(("size", "themes"), LOOKS)
+
+
+async def check_all(s: Stage, what: str, size: str, themes: Sequence[str]) -> None:
     """A theme that is chosen later looks as one that a screen begins with."""
-    for theme in THEMES:
+    for theme in themes:
         s.app.themed.use(theme, keep=False)
         await s.settled()
         check(f"{what}-{theme}-{size}", s.app.export_screenshot())
 
 
-@pytest.mark.parametrize("size", SIZES)
+@every_look
 @pytest.mark.parametrize("scene", SCENES)
-async def test_scene(scene: str, size: str) -> None:
+async def test_scene(scene: str, size: str, themes: Sequence[str]) -> None:
     async with stage(size=SIZES[size]) as s:
         SCENES[scene](s.session)
         await s.settled()
-        await check_all(s, scene, size)
+        await check_all(s, scene, size, themes)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -53,15 +59,15 @@ PANELS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@every_look
 @pytest.mark.parametrize("panel", PANELS)
-async def test_panel(panel: str, size: str) -> None:
+async def test_panel(panel: str, size: str, themes: Sequence[str]) -> None:
     async with stage(size=SIZES[size]) as s:
         SCENES["prose"](s.session)
         await s.settled()
         await s.press(*PANELS[panel])
         await s.settled()
-        await check_all(s, f"panel-{panel}", size)
+        await check_all(s, f"panel-{panel}", size, themes)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -85,14 +91,14 @@ SHEETS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@every_look
 @pytest.mark.parametrize("sheet", SHEETS)
-async def test_sheet(sheet: str, size: str, tmp_path: Path) -> None:
+async def test_sheet(sheet: str, size: str, themes: Sequence[str], tmp_path: Path) -> None:
     async with stage(with_books(tmp_path), size=SIZES[size]) as s:
         SCENES["prose"](s.session)
         await s.settled()
         await press_all(s, SHEETS[sheet])
-        await check_all(s, f"sheet-{sheet}", size)
+        await check_all(s, f"sheet-{sheet}", size, themes)
 
 
 @pytest.mark.parametrize("sheet", SHEETS)

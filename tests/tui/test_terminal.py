@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.examples import some
 from tests.fakes.terminal import Terminal
 from tests.fakes.waiting import PATIENCE, lasts, until
 
@@ -305,7 +306,8 @@ def test_what_is_typed_before_the_screen_is_there_is_the_draft() -> None:
 
 
 @pytest.mark.parametrize(
-    "sequence", ["\x1b[27;2;13~", "\x1b[13;2u", "\x1b[27;3;13~", "\x1bOM", "\x1b\r", "\n"]
+    "sequence",
+    some(["\x1b[27;2;13~", "\x1b[13;2u", "\x1b[27;3;13~", "\x1bOM", "\x1b\r", "\n"], 3),
 )
 def test_every_way_a_terminal_says_new_line(sequence: str) -> None:
     with child("empty") as terminal:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gatewright.agent.record.events import ToolFinished, TurnEnded, WorkflowEnded, WorkflowStarted
+from gatewright.agent.turn import structured_answer
 from gatewright.agent.turn.structured_answer import MOST, Shape
 from gatewright.tools.blocks import Code
 from tests.permissions.composed import ID, desk
@@ -53,7 +54,10 @@ async def test_args_that_never_fit_stop_no_session(tmp_path: Path) -> None:
         assert not opened.seen.of(WorkflowStarted)
 
 
-async def test_an_answer_that_never_fits_fails_its_call(tmp_path: Path) -> None:
+async def test_an_answer_that_never_fits_fails_its_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structured_answer, "MOST", MOST / 8)  # each of its tries takes so long
     script = one(f"{{detail: true, schema: {json.dumps(BOMB)}}}")
     async with desk(tmp_path, [launch(script), *OK]) as opened:
         answers(opened, *[f"say: {LONG}"] * 5)

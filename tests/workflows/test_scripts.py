@@ -16,6 +16,7 @@ from gatewright.agent.workflows.engine.script_limits import Limits
 from gatewright.agent.workflows.engine.wire import BudgetNow
 from gatewright.agent.workflows.script.check import check
 from gatewright.agent.workflows.script.checked import ScriptProblem
+from tests.fakes.examples import some
 from tests.workflows.playing import META, Played, played
 from tests.workflows.scripts_of import FOLDER, Case, answered, cases
 
@@ -46,7 +47,7 @@ def test_there_are_as_many_as_were_asked_for() -> None:
     assert {word for case in ALL for word in case.wanted} <= known
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some(ALL, 3), ids=lambda case: case.name)
 async def test_a_script(case: Case) -> None:
     wanted = case.wanted
     source = case.source if "own" in wanted else f"{META}\n{case.source}"
