@@ -38,7 +38,7 @@ class Place(msgspec.Struct, frozen=True):
 class LanguagePorts(msgspec.Struct, frozen=True, kw_only=True):
     server: Callable[[Callable[[], None]], Ports]  # given what is called when one has news
     place: Callable[[], Place]
-    offered: Callable[[str], Sequence[Definition]]  # for a suffix, the first navigates
+    offered: Callable[[str], Sequence[Definition]]  # for a file, the first navigates
     ignored: Callable[[str], Awaitable[bool]]
     told: Callable[[str], None]
 
@@ -49,7 +49,7 @@ class Languages:
         self._servers: dict[tuple[str, str], Server] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._pulling: dict[tuple[Server, str, int], asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Future[None]] = set()
+        self._owned: set[asyncio.Future[object]] = set()
         self._ignored: OrderedDict[str, bool] = OrderedDict()
         self._closed = self._full = False
         self.awaited: Callable[[], Iterable[str]] = tuple  # files whose findings somebody awaits
@@ -63,17 +63,20 @@ class Languages:
 
     # --- which serves a file ---
 
-    def of(self, path: str) -> Sequence[Server]:
-        """Those for a file, begun or not, the one that navigates first; none outside the project.
+    def serves(self, path: str) -> bool:
+        """Whether a real path lies in the project and there is a server for such files."""
+        return bool(self._offered(path)[1])
 
-        `path` is a real one.
-        """
-        base = self.ports.place().root_of(path)
-        if not base or self._closed:
-            return ()
-        suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122  text in, text out
-        found = [self._one(each, path, base) for each in self.ports.offered(suffix)]
+    def of(self, path: str) -> Sequence[Server]:
+        """Those for a file, begun or not, the one that navigates first."""
+        base, offered = self._offered(path)
+        found = [self._one(each, path, base) for each in offered]
         return tuple(each for each in found if each is not None)
+
+    def _offered(self, path: str) -> tuple[str, Sequence[Definition]]:
+        """The project directory that holds it, and who could serve it."""
+        base = "" if self._closed else self.ports.place().root_of(path)
+        return base, self.ports.offered(path) if base else ()
 
     def _one(self, definition: Definition, path: str, base: str) -> Server | None:
         key = definition.name, root_of(path, base, definition.root_markers)
@@ -91,19 +94,22 @@ class Languages:
         self._servers[key] = made
         return made
 
-    def _own(self, ending: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(ending)
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+    def _own(self, work: Awaitable[object]) -> None:
+        task = asyncio.ensure_future(work)
+        self._owned.add(task)
+        task.add_done_callback(self._owned.discard)
+
+    def begin(self, path: str) -> None:
+        """Open it without waiting for that."""
+        self._own(self.open(path))
 
     async def open(self, path: str) -> Sequence[Server]:
         """The servers that have the file, or will once they run; none for one that is left out."""
-        serving = self.of(path)
-        if not serving or await self._is_ignored(path):
+        if not self.serves(path) or await self._is_ignored(path):
             return ()
-        suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122
+        serving = self.of(path)
         for server in serving:
-            server.open(path, server.definition.language(suffix))
+            server.open(path, server.definition.language(path))
         return serving
 
     async def _is_ignored(self, path: str) -> bool:
@@ -224,7 +230,7 @@ class Languages:
         self._closed = True
         for task in tuple(self._pulling.values()):
             task.cancel()
-        await asyncio.gather(*self._ending, *(each.close() for each in self.all))
+        await asyncio.gather(*self._owned, *(each.close() for each in self.all))
 
 
 def root_of(path: str, base: str, markers: Sequence[str]) -> str:

@@ -118,7 +118,7 @@ async def alone(folder: Path, *definitions: Definition) -> AsyncGenerator[Alone]
         LanguagePorts(
             server=ports,
             place=lambda: Place((str(root),)),
-            offered=lambda suffix: [each for each in definitions if each.language(suffix)],
+            offered=lambda path: [each for each in definitions if each.language(path)],
             ignored=ignored,
             told=said.append,
         )

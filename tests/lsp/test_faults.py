@@ -45,6 +45,7 @@ async def test_after_a_crash_it_is_started_again_with_the_same_files(tmp_path: P
 async def test_one_that_cannot_begin_is_off_with_one_notice(tmp_path: Path, how: str) -> None:
     async with alone(tmp_path, scripted(f"begin={how}", max_restarts=2)) as made:
         made.write("a.x", "fine\n")
+        await made.heard()
         await eventually(lambda: bool(made.said))
         server = made.languages.all[0]
         assert server.state == "off" and server.restarts == 2 and len(made.children) == 3
@@ -61,6 +62,7 @@ async def test_one_that_does_not_begin_in_time_is_off(tmp_path: Path) -> None:
     slow = scripted("begin=slow", startup_timeout=0.1, max_restarts=0)
     async with alone(tmp_path, slow) as made:
         made.write("a.x", "fine\n")
+        await made.heard()
         await eventually(lambda: bool(made.said))
         assert "not ready within 0.1 s" in made.said[0]
 

@@ -57,6 +57,22 @@ def test_an_entry_is_read_with_its_limits_and_what_is_odd_is_told() -> None:
     assert "over stdin and stdout" in said and "letters, digits" in said
 
 
+def test_files_are_served_by_name_and_by_their_longest_ending(tmp_path: Path) -> None:
+    program(tmp_path / "bin" / "x")
+    entries: dict[str, Any] = {
+        "types": {"command": "x", "extensionToLanguage": {".d.ts": "types", "*.ts": "ts"}},
+        "docker": {"command": "x", "extensionToLanguage": {"Dockerfile": "dockerfile"}},
+    }
+    made = book(tmp_path, Given("user", "s", entries))
+    assert not made.faults
+    for path, language in (
+        ("/p/a.d.ts", "types"), ("/p/a.ts", "ts"), ("/p/a.b.ts", "ts"),
+        ("/p/Dockerfile", "dockerfile"), ("/p/web.Dockerfile", "dockerfile"),
+        ("/p/ts", ""), ("/p/Dockerfile.old", ""),
+    ):  # fmt: skip
+        assert [each.language(path) for each in made.offered(path)] == [language][: bool(language)]
+
+
 def test_of_one_family_the_first_that_is_there_is_used(tmp_path: Path) -> None:
     for name in ("ty", "pylsp", "clangd"):
         program(tmp_path / "bin" / name)

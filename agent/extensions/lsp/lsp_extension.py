@@ -7,8 +7,10 @@ the tools of a session are listed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.commands.outcome import Outcome
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = "LSP"
 LOOKED = 30.0  # seconds for which an absent program stays absent
-ENTRIES = 500  # of the project's own directory that are looked at for kinds of files
+ENTRIES, FOLDERS = 500, 20  # of the project that are looked at for kinds of files
 
 
 class LanguageServers:
@@ -91,13 +93,17 @@ class LanguageServers:
         return self._project[0]
 
     def _suffixes(self) -> set[str]:
-        found: set[str] = set()
-        try:
-            with os.scandir(self._host.around.where.root) as entries:
-                for _, entry in zip(range(ENTRIES), entries, strict=False):
+        """Of the files in the project's own directory and one level below."""
+        found, folders = set[str](), [str(self._host.around.where.root)]
+        left = ENTRIES
+        for folder in folders:  # grows while the first is read
+            with contextlib.suppress(OSError), os.scandir(folder) as entries:
+                for entry in islice(entries, max(0, left)):
+                    left -= 1
                     found.add(os.path.splitext(entry.name)[1])  # noqa: PTH122
-        except OSError:
-            return set()
+                    deeper = folder == folders[0] and len(folders) < FOLDERS
+                    if deeper and entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
         return found - {""}
 
     def opened(self) -> LspSession:

@@ -64,7 +64,7 @@ class LspSession:
             LanguagePorts(
                 server=self._ports,
                 place=self._place,
-                offered=lambda suffix: self.book.offered(suffix),
+                offered=self._offered,
                 ignored=self._ignored,
                 told=lambda text: host.warn(escaped(text)),
             )
@@ -75,11 +75,20 @@ class LspSession:
 
     def _book(self) -> ServerBook:
         book = book_of(self._host.around, plugins_of(self._host.brought))
+        self._tell_faults(book)
+        return book
+
+    def _tell_faults(self, book: ServerBook) -> None:
+        """Each once."""
         for fault in book.faults:
             if fault not in self._faults:
                 self._faults.add(fault)
                 self._host.warn(escaped(fault))
-        return book
+
+    def _offered(self, path: str) -> Sequence[Definition]:
+        found = self.book.offered(path)
+        self._tell_faults(self.book)
+        return found
 
     def again(self) -> None:
         """Settings, plugins or trust are others: what is written down otherwise starts anew."""
@@ -158,7 +167,10 @@ class LspSession:
     # --- what happens ---
 
     def wrote(self, agent: str, path: str) -> None:
+        """The very first change is not heard of as its calls end: nobody listened before it."""
         self.hearings.wrote(agent, path)
+        if not self.languages.all:
+            self.languages.begin(path)
 
     async def at(self, moment: Moment) -> Verdict:
         if not isinstance(moment, BatchEnded) or not self._host.around.trusted:

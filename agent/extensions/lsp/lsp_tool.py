@@ -18,7 +18,7 @@ from gatewright.agent.lsp.findings.hearing import listing
 from gatewright.agent.lsp.questions.queries import WAYS, Question, ask
 from gatewright.agent.lsp.questions.renaming import Plan, planned
 from gatewright.agent.lsp.questions.spots import Sight, inert
-from gatewright.agent.lsp.questions.tool_spec import LSP
+from gatewright.agent.lsp.questions.tool_spec import LSP, OPERATIONS
 from gatewright.agent.lsp.running.server import Server
 from gatewright.agent.lsp.wire.positions import Lines
 from gatewright.tools.access import Access, Effect, Looks, Where
@@ -68,6 +68,9 @@ class LspTool(StructTool[Asked]):
         given = {key: value for key, value in raw.items() if value is not None}
         if "file_path" in given:
             given.setdefault("filePath", given.pop("file_path"))
+        if (operation := given.get("operation")) not in OPERATIONS:
+            known = ", ".join(OPERATIONS)
+            raise ToolFailure(f"LSP was not run: {operation!r} is no operation. There are {known}.")
         try:
             asked = msgspec.convert(given, Asked, strict=False)
         except msgspec.ValidationError as error:
@@ -270,7 +273,8 @@ class LspTool(StructTool[Asked]):
 def _place(input: Asked, lines: Lines) -> tuple[int, int]:
     """The line and the character, from 0. ToolFailure where the symbol is not there."""
     if input.line > lines.count:
-        raise ToolFailure(f"The file has {lines.count} lines, and none {input.line}.")
+        count = lines.count - (not lines.line(lines.count - 1))
+        raise ToolFailure(f"The file has {count} lines, and none {input.line}.")
     if not input.symbol:
         return input.line - 1, input.character - 1
     import re  # noqa: PLC0415  one of few

@@ -53,15 +53,13 @@ class Hearings:
         return self._of[agent]
 
     def wrote(self, agent: str, path: str) -> None:
-        """A real path that a call of the agent changed; its servers begin."""
+        """A real path that a call of the agent changed; its servers begin with its next request."""
         hearing = self._hearing(agent)
-        first = path not in hearing.changed and path not in hearing.awaited
+        if path not in hearing.changed and path not in hearing.awaited:
+            for server in self._languages.ready():  # now: another agent's request may send it first
+                _remember(hearing, server, path)
         if len(hearing.changed) < PATHS:
             hearing.changed[path] = None
-        for server in self._languages.of(path):
-            server.use()
-            if first:  # now: another agent's request may send it before this one's
-                _remember(hearing, server, path)
 
     def forget(self) -> None:
         """The conversation begins anew: nothing of it waits any more."""

@@ -92,7 +92,10 @@ async def planned(server: Server, question: Question, sight: Sight) -> Plan:
     said: WorkspaceEdit | None = decoded(raw, WorkspaceEdit | None)
     found = _by_file(said or WorkspaceEdit())
     if not found:
-        raise ToolFailure("There is nothing to rename at exactly that place.")
+        raise ToolFailure(
+            f"{server.name} renames nothing: is a name at exactly that place, and "
+            f"{question.new_name[:80]!r} one that it can have?"
+        )
     if len(found) > FILES:
         raise ToolFailure(f"It would change {len(found):,} files; {FILES} are the most.")
     changes: list[Change] = []

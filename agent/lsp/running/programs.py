@@ -30,6 +30,14 @@ LANGUAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "bash": {".sh": "shellscript", ".bash": "shellscript"},
 }
 FAMILY: Final = {suffix: family for family, each in LANGUAGES.items() for suffix in each}
+
+
+def kinds_of(path: str) -> Sequence[str]:
+    """What may be said of such files, the most specific first: `a.d.ts`, `.d.ts`, `.ts`."""
+    name = path.rpartition("/")[2].lower()
+    return (name, *(name[at:] for at, character in enumerate(name) if character == "."))
+
+
 # In the order in which they are preferred.
 PROGRAMS: Final[Mapping[str, Sequence[str]]] = {
     "python": ("basedpyright-langserver", "pyright-langserver", "ty", "pylsp"),

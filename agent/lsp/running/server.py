@@ -219,7 +219,7 @@ class Server:
         except TimeoutError:
             return f"it was not ready within {given.startup_timeout:g} s"
         except (Refused, Gone) as error:
-            return f"it did not begin: {error}"
+            return str(error)
         said: Initialized | None = decoded(raw, Initialized)
         self.abilities = Abilities(said.capabilities if said is not None else {})
         self.fresh = Freshness()
@@ -271,7 +271,11 @@ class Server:
     def _off(self, why: str) -> None:
         self.why = why
         self._now("off")
-        self._ports.told(f"The language server {self.name} is off for this session: {why}.")
+        name = self.name
+        self._ports.told(
+            f"The language server {name} is off for this session: {why}. "
+            f"/lsp log {name} shows what it said, /lsp restart {name} starts it anew."
+        )
 
     def _end_run(self, why: str) -> None:
         if self._stop is not None and not self._stop.done():

@@ -15,7 +15,7 @@ import msgspec
 
 from gatewright.agent.lsp.running.builtin import TABLE, Known, definition
 from gatewright.agent.lsp.running.definitions import Definition, Given, read_definitions
-from gatewright.agent.lsp.running.programs import FAMILY, PROJECT_BINS
+from gatewright.agent.lsp.running.programs import FAMILY, PROJECT_BINS, kinds_of
 from gatewright.tools.system.programs import find
 from gatewright.tools.system.regular import read_regular
 from gatewright.tools.system.untyped_json import obj
@@ -57,26 +57,37 @@ class ServerBook:
             self.faults += faults
             for one in read:
                 self._written.setdefault(one.name, one)
+        known = {*self._written, *(row.name for row in TABLE)}
+        self.faults += [
+            f"lsp.use names {name[:64]}, and there is no such server"
+            for name in (() if isinstance(use, str) else use)
+            if name not in known
+        ]
+        self.kinds = {
+            *FAMILY,
+            *(k for e in self._written.values() for k in e.extension_to_language),
+        }
 
-    def offered(self, suffix: str) -> Sequence[Definition]:
-        """For files of that kind; the first navigates."""
+    def offered(self, path: str) -> Sequence[Definition]:
+        """For such a file; the first navigates."""
         if self._use == "off" or not self.ground.trusted:
             return ()
-        if suffix not in self._found:
-            self._found[suffix] = self._look(suffix)
-        return self._found[suffix]
+        kind = next((each for each in kinds_of(path) if each in self.kinds), "")
+        if kind and kind not in self._found:
+            self._found[kind] = self._look(kind)
+        return self._found.get(kind, ())
 
     def again(self) -> None:
         """Programs may have come since."""
-        self._found = {suffix: each for suffix, each in self._found.items() if each}
+        self._found = {kind: each for kind, each in self._found.items() if each}
 
-    def _look(self, suffix: str) -> tuple[Definition, ...]:
-        written = [each for each in self._written.values() if each.language(suffix)]
+    def _look(self, kind: str) -> tuple[Definition, ...]:
+        written = [each for each in self._written.values() if each.language(kind)]
         if written:
             found = [self._resolved(each) for each in written if self._wanted(each.name)]
             return tuple(each for each in found if each is not None)
         for row in TABLE:
-            fits = row.family == FAMILY.get(suffix) and self._wanted(row.name)
+            fits = row.family == FAMILY.get(kind) and self._wanted(row.name)
             if fits and (program := self._program_of(row)):
                 return (definition(row, program),)
         return ()
@@ -104,6 +115,8 @@ class ServerBook:
     def _resolved(self, given: Definition) -> Definition | None:
         filled = self._filled(given)
         program = self.program(filled.command, given)
+        if not program:
+            self.faults.append(f"{given.name}: {_none(filled)}")
         return msgspec.structs.replace(filled, command=program) if program else None
 
     def _filled(self, given: Definition) -> Definition:
@@ -133,7 +146,7 @@ class ServerBook:
         for each in self._written.values():
             filled = self._filled(each)
             program = self.program(filled.command, each)
-            lack = "" if program else f"there is no program {filled.command[:200]}"
+            lack = "" if program else _none(filled)
             rows.append(Listed(each, program, lack or self._off(each.name)))
         for row in TABLE:
             if row.name not in self._written:
@@ -146,3 +159,7 @@ class ServerBook:
         if not self.ground.trusted:
             return "the project is not trusted"
         return "" if self._use != "off" and self._wanted(name) else "lsp.use leaves it out"
+
+
+def _none(given: Definition) -> str:
+    return f"there is no program {given.command[:200]}"

@@ -7,6 +7,7 @@ nothing: edits and commands of its own are refused.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ from gatewright.tools.system.pipes import Drain
 from gatewright.tools.system.untyped_json import shaped
 
 FLOOD, WINDOW = 20_000, 5.0  # messages in seconds: more is no work of a server
+CODE = 0.3  # seconds in which a program that says no more has ended
 BREATH = 100  # messages between two rests
 REGISTERED = 200
 _ID = later(rb'"id"\s*:\s*(\d{1,9})\b')
@@ -128,11 +130,18 @@ class Connection:
                 if frames.skipped:
                     frames.skipped = 0
                     self._log(b"A message of more than 16 MiB was left out.\n")
-            self._over("it ended")
+            self._over(await self._how_it_ended())
         except BadFrame as error:
             self._over(f"it said something that is not the protocol: {error}")
         except _Floods:
             self._over("it sent more messages than anybody can read")
+
+    async def _how_it_ended(self) -> str:
+        """With its code, where that is known soon."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CODE):
+                return f"it ended with code {await self.child.wait()}"
+        return "it ended"
 
     def _count(self) -> None:
         now = self._loop.time()

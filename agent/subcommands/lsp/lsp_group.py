@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from gatewright.agent.launch.exits import BadInput
 from gatewright.agent.subcommands.tell import give, tell
+
+if TYPE_CHECKING:
+    from gatewright.agent.subcommands.lsp.lsp_here import Row
 
 group = typer.Typer(help="Language servers: list, doctor, log.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -20,7 +23,7 @@ def list_(as_json: AsJson = False) -> None:
     from gatewright.agent.subcommands.lsp.lsp_here import LspHere  # noqa: PLC0415  lazy: 40 ms
 
     here = LspHere()
-    rows = [each for each in here.rows() if each.usable]
+    rows = [each for each in here.rows() if each.used]
     if as_json:
         give(msgspec.json.format(msgspec.json.encode(rows)).decode())
         return
@@ -33,14 +36,15 @@ def list_(as_json: AsJson = False) -> None:
 
 @group.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Say of each server whether its program is there, and how it is installed; starts none.
+    """Say of each server whether its program is there, how it is installed, and whether it begins.
 
-    Exit code 1 where the files of this project have a kind for which there is none.
+    In a trusted project each that its files need is started once, in the sandbox. Exit code 1 where
+    one does not begin, or the project has files of a kind for which there is none.
     """
     from gatewright.agent.subcommands.lsp.lsp_here import LspHere  # noqa: PLC0415  lazy: 40 ms
 
     here = LspHere()
-    rows = here.rows()
+    rows = here.tried()
     lacking = here.lacking()
     if as_json:
         found = {"servers": rows, "lacking": lacking, "off": here.off}
@@ -49,13 +53,20 @@ def doctor(as_json: AsJson = False) -> None:
         if here.off:
             tell(f"!!  {here.off}")
         for each in rows:
-            mark = "ok" if each.usable else ("XX" if each.needed and lacking else "--")
-            tell(f"{mark}  {each.name}: {each.command if each.usable else each.lack}")
+            tell(_line(each, lacking=bool(lacking)))
         for kind in lacking:
             tell(f"XX  No server for the {kind} files of this project.")
         here.tell_faults()
-    if lacking:
+    if lacking or any(each.begins is False for each in rows):
         raise typer.Exit(1)
+
+
+def _line(row: Row, *, lacking: bool) -> str:
+    if not row.usable:
+        return f"{'XX' if row.needed and lacking else '--'}  {row.name}: {row.lack}"
+    mark = "XX" if row.begins is False else "ok" if row.used else "--"
+    unused = "" if row.used else "another stands before it"
+    return f"{mark}  {row.name}: {row.command}{''.join(f'; {s}' for s in (row.told, unused) if s)}"
 
 
 @group.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -13,9 +15,11 @@ from gatewright.agent.extensions.lsp.starting import log_at
 from gatewright.agent.extensions.plugins.plugin_extension import wanted
 from gatewright.agent.extensions.plugins.plugin_session import ground_of
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.lsp.running.programs import FAMILY, LANGUAGES
+from gatewright.agent.lsp.running.programs import FAMILY, kinds_of
+from gatewright.agent.lsp.running.server_book import Listed
 from gatewright.agent.plugins.gathering import gathered
 from gatewright.agent.settings.workspace import survey
+from gatewright.agent.subcommands.lsp.lsp_try import tried
 from gatewright.agent.subcommands.tell import tell
 from gatewright.mcp.serverlog import ServerLog
 
@@ -29,9 +33,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     extensions: tuple[str, ...]
     command: str
-    usable: bool
+    usable: bool  # its program is there
+    used: bool  # a session starts it for files of some kind: no other stands before it
     needed: bool  # the project has files of such a kind
     lack: str = ""
+    begins: bool | None = None  # None: it was not tried
+    told: str = ""  # how it went
 
 
 class LspHere:
@@ -43,21 +50,50 @@ class LspHere:
         self._book = book_of(self.around, plugins)
         use = self.around.settings.lsp.use
         self.off = UNTRUSTED if not self.around.trusted else OFF if use == "off" else ""
-        self._kinds = _suffixes(self.around.where.root)
+        self._kinds = _kinds_in(self.around.where.root, self._book.kinds)
 
     def rows(self) -> list[Row]:
         return [
-            Row(
-                name=each.definition.name,
-                source=each.definition.source,
-                extensions=tuple(each.definition.extension_to_language),
-                command=" ".join((each.program, *each.definition.args)) if each.program else "",
-                usable=not each.lack,
-                needed=bool(self._kinds & each.definition.extension_to_language.keys()),
-                lack=each.lack,
+            self._row(
+                each, {k for k in each.definition.extension_to_language if self._used(each, k)}
             )
             for each in self._book.listed()
         ]
+
+    def _used(self, listed: Listed, kind: str) -> bool:
+        return any(each.name == listed.definition.name for each in self._book.offered(kind))
+
+    def tried(self) -> list[Row]:
+        """The rows, and of those that this project needs whether they begin."""
+        rows = self.rows()
+        wanted = {row.name for row in rows if row.used and row.needed and not self.off}
+        offered = {
+            each.name: each
+            for kind in self._kinds
+            for each in self._book.offered(kind)
+            if each.name in wanted
+        }
+        found = asyncio.run(tried(self.around, tuple(offered.values())))
+        return [
+            msgspec.structs.replace(row, begins=not one.why, told=one.told())
+            if (one := found.get(row.name))
+            else row
+            for row in rows
+        ]
+
+    def _row(self, each: Listed, used: set[str]) -> Row:
+        given = each.definition
+        kinds = given.extension_to_language
+        return Row(
+            name=given.name,
+            source=given.source,
+            extensions=tuple(kinds),
+            command=" ".join((each.program, *given.args)) if each.program else "",
+            usable=not each.lack,
+            used=bool(used),
+            needed=bool(self._kinds & (used or kinds.keys())),
+            lack=each.lack,
+        )
 
     def lacking(self) -> list[str]:
         """Kinds of files that this project has and no server serves."""
@@ -72,15 +108,14 @@ class LspHere:
             tell(f"!!  {fault}")
 
 
-def _suffixes(root: Path) -> set[str]:
+def _kinds_in(root: Path, known: Collection[str]) -> set[str]:
     """Of the files in the project's own directory and one level below."""
-    known = {suffix for each in LANGUAGES.values() for suffix in each}
     found: set[str] = set()
-    for pattern in ("*.*", "*/*.*"):
+    for pattern in ("*", "*/*"):
         for _, path in zip(range(ENTRIES), root.glob(pattern), strict=False):
             if "node_modules" not in path.parts:
-                found.add(path.suffix.lower())
-    return found & known
+                found.update(kinds_of(path.name))
+    return found & set(known)
 
 
 def log_of(name: str) -> str | None:
