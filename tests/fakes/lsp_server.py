@@ -13,7 +13,7 @@ name` a warning, `USES file` an error while that file beside it has the word GON
     backwards         publications come in the wrong order
     silent            nothing is ever published
     utf8              positions in bytes
-    crash=WORD hang=WORD garbage=WORD huge=WORD storm=WORD eat=WORD ignore=WORD
+    crash=WORD hang=WORD garbage=WORD huge=WORD storm=WORD eat=WORD grow=WORD ignore=WORD
                       what it does once a text has that word
     begin=crash|hang|garbage|slow   what it does instead of beginning
     trace=FILE        each text it gets, with its version, one JSON line each
@@ -39,6 +39,7 @@ LOCK = threading.Lock()
 TEXTS: dict[str, tuple[int, str]] = {}
 BEFORE: dict[str, tuple[int, str]] = {}
 HELD: list[bytearray] = []
+CHUNK = 64 * 1024 * 1024
 
 
 def send(message: Json) -> None:
@@ -136,7 +137,7 @@ def slow(params: Json) -> bool:
 
 
 def misbehave(text: str) -> None:
-    for kind in ("crash", "hang", "garbage", "huge", "storm", "eat", "ignore"):
+    for kind in ("crash", "hang", "garbage", "huge", "storm", "eat", "grow", "ignore"):
         if OPTIONS.get(kind) and OPTIONS[kind] in text:
             act(kind)
 
@@ -170,8 +171,8 @@ def act(kind: str) -> None:
                         "params": {"items": [{"section": "a"}]},
                     }
                 )
-        case "eat":
-            HELD.append(bytearray(os.urandom(1024)) * 1024 * 400)
+        case "eat" | "grow":  # the second to 4 GB, as fast as it can
+            HELD.extend(bytearray(b"x") * CHUNK for _ in range(64 if kind == "grow" else 6))
         case "ignore":
             import signal
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.lsp.running import server as running
+from gatewright.agent.lsp.running.process_memory import resident
+from gatewright.agent.record.events import Noticed
 from gatewright.tools.system.sweep import started_at
-from tests.fakes.waiting import eventually, until
-from tests.lsp.known_server import PATIENCE, alone, scripted
+from tests.fakes.waiting import being_written, eventually, until
+from tests.lsp.known_server import PATIENCE, alone, entry, scripted
+from tests.permissions.composed import desk
 
 
 @pytest.fixture(autouse=True)
@@ -184,3 +188,76 @@ async def test_killed_with_minus_nine_it_leaves_no_server(tmp_path: Path) -> Non
         os.kill(ours.pid, signal.SIGKILL)
         await ours.wait()
     until(lambda: not started_at(pid), what="the end of the server")
+
+
+@pytest.mark.proof
+async def test_one_that_takes_four_gigabytes_in_the_sandbox_never_has_them(tmp_path: Path) -> None:
+    """With the limit as it ships: the kernel and we see to it, and nothing is left running."""
+    script = (_writes("a.x", "fine\n"), _LOOKS, _writes("b.x", "GROW\n"), "say: done")
+    given = {"lspServers": {"scripted": entry("grow=GROW")}, "sandbox": {"enabled": True}}
+    async with desk(tmp_path, script, mode="bypassPermissions", own=given) as made:
+        made.session.submit("go")
+        most = 0
+
+        def off() -> bool:
+            nonlocal most
+            found = [resident(pid) for pid in _inside(tmp_path)]
+            most = max([most, *found])
+            notices = [each.text for each in made.seen.events if isinstance(each, Noticed)]
+            return any("is off for this session" in text for text in notices)
+
+        await eventually(off, 100.0)
+        assert most < 4 * 1024**3
+        await eventually(lambda: not _inside(tmp_path), what="the end of the server")
+
+
+KILLED_INSIDE = """
+import asyncio, sys
+from pathlib import Path
+from tests.lsp.test_faults import _LOOKS, _writes
+from tests.lsp.known_server import entry
+from tests.permissions.composed import desk
+async def main():
+    script = (_writes("a.x", "fine\\n"), _LOOKS, "say: done")
+    given = {"lspServers": {"scripted": entry()}, "sandbox": {"enabled": True}}
+    async with desk(Path(sys.argv[1]), script, mode="bypassPermissions", own=given) as made:
+        made.session.submit("go")
+        await made.ended()
+        Path(sys.argv[2]).write_text("ready", encoding="utf-8")
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+async def test_killed_with_minus_nine_it_leaves_none_in_the_sandbox_either(tmp_path: Path) -> None:
+    said, folder = tmp_path / "said", tmp_path / "all"
+    folder.mkdir()
+    ours = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED_INSIDE, str(folder), str(said), cwd=Path(__file__).parents[2]
+    )
+    try:
+        await being_written(said)
+        assert _inside(folder)
+    finally:
+        os.kill(ours.pid, signal.SIGKILL)
+        await ours.wait()
+    await eventually(lambda: not _inside(folder), what="the end of the server")
+
+
+def _writes(path: str, text: str) -> str:
+    return f"call: Write {json.dumps({'file_path': path, 'content': text})}"
+
+
+_LOOKS = f"call: LSP {json.dumps({'operation': 'diagnostics', 'filePath': 'a.x'})}"
+
+
+def _inside(folder: Path) -> list[int]:
+    """The scripted servers whose project lies there, seen from outside of their sandbox."""
+    found: list[int] = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            with contextlib.suppress(OSError):
+                line = (each / "cmdline").read_bytes()
+                if b"lsp_server.py" in line and str(folder) in str((each / "cwd").readlink()):
+                    found.append(int(each.name))
+    return found
