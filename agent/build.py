@@ -101,7 +101,7 @@ async def open_session(
     names = [spec.name for spec in sources.specs()]
     cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
     announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut, host.begins)
-    reader = PageReader(host.small_model)
+    reader = PageReader(host.small_model, host.publish)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
         announcements=(sources.announced,),

@@ -10,9 +10,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.kinds.judging_model import Question
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.models.short_answer import short_answer
-from gatewright.agent.record.events import AttemptPaid
-from gatewright.agent.record.messages import Usage
+from gatewright.agent.models.short_answer import booked, short_answer
 from gatewright.agent.session.children import AgentSpec
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
@@ -44,7 +42,7 @@ class Ways:
                 asked.text,
                 max_output=MOST,
                 seconds=asked.seconds,
-                paid=lambda usage: self._paid(opened.name, usage, opened.price(usage)),
+                paid=booked(self._host.publish, opened, "hooks"),
             )
         except TimeoutError:
             raise _late(asked) from None
@@ -84,10 +82,6 @@ class Ways:
         if model:
             return await asyncio.to_thread(self._host.open_model, model, "")
         return await asyncio.to_thread(self._host.small_model)
-
-    def _paid(self, model: str, usage: Usage, cost: float) -> None:
-        if usage != Usage():
-            self._host.publish(AttemptPaid(model=model, usage=usage, cost=cost, by="hooks"))
 
 
 def _late(asked: Question) -> ProviderError:

@@ -20,6 +20,7 @@ class Preparing(Protocol):
     def ready(self) -> bool: ...
     def ahead(self, name: str, effort: str) -> Provider | None: ...
     def forget(self) -> None: ...
+    def window(self, name: str) -> int: ...
 
 
 class Models:
@@ -42,6 +43,13 @@ class Models:
         self._scoped: OpenModel | None = None
         self._begun: tuple[str, str, Provider] | None = None  # who is about to be opened
         self._turned = False  # a scope began or ended in the middle of a turn, perhaps
+
+    @property
+    def window(self) -> int:
+        """Of the model in use; as the catalogue says while it is not open; 0: nothing says."""
+        if self.current is not None:
+            return self.current.window
+        return self._preparing.window(self.name) if self._preparing and self.name else 0
 
     async def needed(self) -> OpenModel:
         """The model, opened at its first use: a session without a key can still be looked at.

@@ -13,8 +13,16 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.limiter import unknown
+from gatewright.agent.providers.presets import endpoint
 from gatewright.agent.providers.protocol import Provider
-from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
+from gatewright.agent.providers.registry import (
+    Chosen,
+    Opened,
+    choose,
+    default_model,
+    facts_of,
+    open_provider,
+)
 from gatewright.agent.providers.shared import SharedProviders
 from gatewright.agent.session.start.resume import Start
 from gatewright.agent.settings.live_settings import LiveSettings
@@ -109,6 +117,19 @@ class ModelOpener:
         return open_provider(
             meant, settings=around.providers, env=around.env, sharing=self._shared.of
         ).provider
+
+    def window(self, name: str) -> int:
+        """Of a model that is not opened; 0 where that is not certain."""
+        around = self._live.around
+        try:
+            meant = load_catalog().meant(name, planning=self._planning())
+            chosen = choose(meant, settings=around.providers, env=around.env)
+            server = endpoint(chosen.provider, around.providers, around.env)
+        except GatewrightError:
+            return 0
+        facts, own = facts_of(server, around.env)(chosen.model), server.settings.models
+        said = facts.known or (chosen.model in own and own[chosen.model].window)
+        return facts.window if said and not chosen.wide else 0
 
     @property
     def ready(self) -> bool:

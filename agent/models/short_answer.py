@@ -10,6 +10,7 @@ from contextlib import aclosing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import Request
+from gatewright.agent.record.events import AnyEvent, AttemptPaid
 from gatewright.agent.record.messages import TextPart, Turn, Usage, UserTurn
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.tools.protocol import TextContent
@@ -23,6 +24,19 @@ PAGE_OUTPUT = 2_000
 PAGE_TIME = 60.0
 
 log = logging.getLogger(__name__)
+
+
+def booked(
+    publish: Callable[[AnyEvent], object], model: OpenModel, by: str
+) -> Callable[[Usage], None]:
+    """Counts for the session what is used beside its conversation, and by whom."""
+
+    def paid(usage: Usage) -> None:
+        if usage != Usage():
+            cost = model.price(usage)
+            publish(AttemptPaid(model=model.name, usage=usage, cost=cost, by=by))
+
+    return paid
 
 
 async def short_answer(
@@ -73,8 +87,10 @@ async def answer_to(
 class PageReader:
     """What a tool asks of a long document, answered by the small model; opened when first used."""
 
-    def __init__(self, open_model: Callable[[], OpenModel]) -> None:
-        self._open_model = open_model
+    def __init__(
+        self, open_model: Callable[[], OpenModel], publish: Callable[[AnyEvent], object]
+    ) -> None:
+        self._open_model, self._publish = open_model, publish
         self._model: OpenModel | None = None
 
     async def __call__(self, prompt: str) -> str:
@@ -83,7 +99,12 @@ class PageReader:
             if self._model is None:
                 self._model = await asyncio.to_thread(self._open_model)
             return await short_answer(
-                self._model, PAGE_SYSTEM, prompt, max_output=PAGE_OUTPUT, seconds=PAGE_TIME
+                self._model,
+                PAGE_SYSTEM,
+                prompt,
+                max_output=PAGE_OUTPUT,
+                seconds=PAGE_TIME,
+                paid=booked(self._publish, self._model, "pages"),
             )
         except (GatewrightError, TimeoutError) as error:
             log.info("no answer about a page: %s", error)

@@ -47,7 +47,7 @@ class AssistantMessage(Event, frozen=True, tag="assistant"):
 class AttemptPaid(Event, frozen=True, tag="attempt_paid"):
     """What was used by an attempt at an answer that no message has: it failed or was stopped.
 
-    `by` is who else asked beside the conversation: hooks.
+    `by` is who else asked beside the conversation: hooks, title, pages, …
     """
 
     model: str

@@ -26,6 +26,14 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.cache_write + other.cache_write,
         )
 
+    def less(self, other: Usage) -> Usage:
+        return Usage(
+            max(0, self.input - other.input),
+            max(0, self.output - other.output),
+            max(0, self.cache_read - other.cache_read),
+            max(0, self.cache_write - other.cache_write),
+        )
+
     @property
     def context(self) -> int:
         """Tokens the request and its answer occupy in the model's window."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -27,6 +27,8 @@ from gatewright.tools.blocks import Block, Table, Text
 SHOWN_TURNS = 20
 SHOWN_AGENTS = 20
 SHOWN_REMARKS = 5
+REST = "taken back, summaries, earlier"
+LEAST = 0.00005  # dollars that a row shows
 HEADERS = ("", "cached", "written", "uncached", "output", "$")
 
 
@@ -110,6 +112,7 @@ class Spending:
             return (Text("Nothing was asked yet."),)
         rows = [_row(f"turn {turn.number}", turn.usage, turn.cost) for turn in self._turns]
         rows += [_row(name, *used) for name, used in self._beside.items()]
+        rows += [_row(REST, *rest) for rest in self._rest()]
         kinds = agents.kinds()
         rows += [_row(f"{one.kind} ({one.count})", one.usage, one.cost) for one in kinds]
         rows.append(_row("session", self.usage.plus(agents.usage), self.cost + agents.cost))
@@ -124,6 +127,15 @@ class Spending:
         if self._remarks:
             blocks.append(Text("\n".join(self._remarks), "dim"))
         return tuple(blocks)
+
+    def _rest(self) -> Iterator[tuple[Usage, float]]:
+        """What no other row has: turns that were taken back or are long ago, summaries."""
+        turns = ((turn.usage, turn.cost) for turn in self._turns)
+        usage, cost = self.usage, self.cost
+        for used, paid in (*turns, *self._beside.values()):
+            usage, cost = usage.less(used), cost - paid
+        if usage != Usage() or cost > LEAST:
+            yield usage, max(0.0, cost)
 
 
 def _id(one: AgentCost) -> str:

@@ -147,9 +147,9 @@ class Agent:
 
     @property
     def spent(self) -> UsageChanged:
-        """What was used so far, in what is stored too; the window is known after a request."""
-        model, others = self.models.current, self._own.others
-        spent = self.spending.changed(model.window if model else 0)
+        """What was used so far, in what is stored too."""
+        others, anything = self._own.others, self.spending.cost or self.spending.usage.context
+        spent = self.spending.changed(self.models.window if anything else 0)
         if others is None:
             return spent
         usage, cost = spent.usage.plus(others.usage), spent.cost + others.cost

@@ -148,7 +148,7 @@ class Session:
 
     @property
     def spent(self) -> UsageChanged:
-        """What was used so far, in what is stored too; the window is known after a request."""
+        """What was used so far, in what is stored too."""
         return self._main.spent
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.models.short_answer import short_answer
+from gatewright.agent.models.short_answer import booked, short_answer
 from gatewright.agent.record.events import (
     AnyEvent,
     Cleared,
@@ -20,6 +20,7 @@ from gatewright.agent.record.events import (
     TurnEnded,
     UserMessage,
 )
+from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.housekeeping import Once
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
@@ -79,7 +80,7 @@ class Namer(Once):
             log.info("no title: %s", error)
             return
         try:
-            title = await make_title(model, self._said)
+            title = await make_title(model, self._said, booked(self._publish, model, "title"))
         finally:
             await model.provider.close()
         if title and not self._named:
@@ -120,13 +121,15 @@ class TitleKeeper:
             return 0
 
 
-async def make_title(model: OpenModel, said: str) -> str:
+async def make_title(model: OpenModel, said: str, paid: Callable[[Usage], object]) -> str:
     """An empty string where none is to be had; without a model it is how the message begins."""
     if model.provider.name == NO_MODEL:
         return tidy(said)
     message = f"<message>\n{said[:READ]}\n</message>"
     try:
-        return tidy(await short_answer(model, SYSTEM, message, max_output=100, seconds=TIME))
+        return tidy(
+            await short_answer(model, SYSTEM, message, max_output=100, seconds=TIME, paid=paid)
+        )
     except (GatewrightError, TimeoutError) as error:
         log.info("no title: %s", error)
         return ""

@@ -16,7 +16,7 @@ from gatewright.permissions.shell.danger.changes import changes_something
 from gatewright.permissions.shell.danger.containment import contained
 from gatewright.permissions.shell.danger.danger import Danger
 from gatewright.permissions.shell.danger.firing import Firing
-from gatewright.permissions.shell.danger.hazard import Hazard
+from gatewright.permissions.shell.danger.hazard import Hazard, told
 from gatewright.permissions.shell.danger.losses import what_is_lost
 from gatewright.permissions.shell.danger.waiver import lost, waived
 from gatewright.permissions.shell.danger.work_trees import SOURCES, leaves_tree
@@ -169,9 +169,8 @@ class ShellCall:
     def floor(self) -> str:
         if self._unsandboxed and self._context.sandbox:
             return "It would run outside the sandbox."
-        for hazard in self._hazards:
-            if hazard.level > 1:
-                return f"{hazard.text} ({hazard.source})"
+        if any(hazard.level > 1 for hazard in self._hazards):
+            return told(self._hazards)
         for operand, written in self._operands:
             if written and tier(operand, self._reach) == "A":
                 return "It would change the agent's own configuration."
@@ -286,8 +285,7 @@ class ShellCall:
         if found and self._waived(found):
             found = []
         if found:
-            told = f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
-            return f"{told} {lost(self._mode, found, self._reach)}".rstrip()
+            return f"{told(found)} {lost(self._mode, found, self._reach)}".rstrip()
         if changed := would_change(self._operands, self._reach):
             return changed
         if lost_for_good := what_is_lost(self._mode, self._opened, self._reach):

@@ -7,12 +7,12 @@ import pytest
 
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.record.agent_costs import AgentCosts
-from gatewright.agent.record.events import Noticed, TurnEnded
+from gatewright.agent.record.events import AttemptPaid, Noticed, TurnEnded
 from gatewright.agent.record.messages import Usage, UserTurn
-from gatewright.agent.record.spending import Spending
+from gatewright.agent.record.spending import REST, Spending
 from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.stop import Stop
-from gatewright.tools.blocks import plain
+from gatewright.tools.blocks import Table, plain
 from gatewright.tools.protocol import TextContent, ToolSpec
 
 WRITTEN = Usage(input=10, cache_write=50_000)
@@ -59,3 +59,24 @@ def test_what_was_missed_stands_in_what_was_spent() -> None:
     spent.apply(Noticed(text="of something else"))
     shown = plain(spent.table(AgentCosts())[-1]).splitlines()
     assert shown == [f"Turn 2: {n} tokens were not served." for n in range(2, 7)]
+
+
+def test_the_rows_of_what_was_spent_add_up_to_the_session() -> None:
+    """A turn that was taken back was paid, and so was a summary: no other row has them."""
+    spent = Spending()
+    spent.restore([])
+    kept, back = Usage(input=60, output=6), Usage(input=40, output=4)
+    for usage, cost in ((kept, 0.02), (back, 0.01)):
+        spent.apply(AttemptPaid(model="m", usage=usage, cost=cost))
+    spent.apply(TurnEnded(stop=Stop.COMPLETED, usage=kept, cost=0.02))
+    (table,) = spent.table(AgentCosts())
+    assert isinstance(table, Table)
+    assert table.rows == (
+        ("turn 1", "0", "0", "60", "6", "0.0200"),
+        (REST, "0", "0", "40", "4", "0.0100"),
+        ("session", "0", "0", "100", "10", "0.0300"),
+    )
+    spent.apply(TurnEnded(stop=Stop.COMPLETED, usage=back, cost=0.01))
+    (table,) = spent.table(AgentCosts())
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["turn 1", "turn 2", "session"]

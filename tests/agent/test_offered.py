@@ -51,3 +51,6 @@ async def test_a_models_form_stays_when_its_window_changes(tmp_path: Path) -> No
     await opened.provider.close()
     assert (opened.window, said) == (640_000, [])
     assert await offered("llamacpp/small") == short
+    known = {name: opener.window(f"llamacpp/{name}") for name in ("small", "large", "unheard-of")}
+    assert known == {"small": 640_000, "large": 64_000, "unheard-of": 0}
+    assert opener.window("nobody/at-all") == 0 == opener.window("llamacpp/large[1m]")

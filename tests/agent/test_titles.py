@@ -16,7 +16,14 @@ from gatewright.agent.providers.apis.anthropic_request import Bodies
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.demo.demo import DemoProvider
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.record.events import AnyEvent, Cleared, TitleChanged, TurnEnded, UserMessage
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AttemptPaid,
+    Cleared,
+    TitleChanged,
+    TurnEnded,
+    UserMessage,
+)
 from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.session.housekeeping import DAY, Housekeeping, let_old_sessions_go
 from gatewright.agent.session.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
@@ -88,6 +95,18 @@ async def test_without_a_model_it_is_how_the_message_begins() -> None:
         namer.saw(DONE)
         await asyncio.wait_for(namer.settled(), PATIENCE)
         assert title == said.partition("\n")[0]
+
+
+async def test_what_a_title_costs_counts_for_the_session() -> None:
+    provider = ScriptedProvider.parse("say: Repair\nusage: in=500 out=10")
+    published: list[AnyEvent] = []
+    namer = Namer(lambda: open_scripted(provider, "small", ""), published.append, seen=0.0)
+    namer.saw(SAID)
+    namer.saw(DONE)
+    await asyncio.wait_for(namer.settled(), PATIENCE)
+    await namer.close()
+    (paid,) = [event for event in published if isinstance(event, AttemptPaid)]
+    assert (paid.by, paid.usage.input, paid.usage.output) == ("title", 500, 10)
 
 
 @pytest.mark.parametrize("script", ["error: overloaded", "say:  ", "cut:"])

@@ -21,7 +21,7 @@ from gatewright.permissions.shell.safe.safe_table import FILE as SAFE_FILE
 from gatewright.permissions.shell.safe.safe_table import SAFE, Operands
 from gatewright.permissions.shell.table_data import read
 from gatewright.permissions.shell.wrappers import opened
-from tests.permissions.shell_world import START, level, parts_of, safe
+from tests.permissions.shell_world import START, level, parts_of, safe, shell_call
 from tests.permissions.tables import TABLES, judge_shell
 
 EXAMPLES: Mapping[str, Any] = tomllib.loads((TABLES / "shell_tables.toml").read_text("utf-8"))
@@ -76,6 +76,18 @@ def test_counter_examples_are_not(command: str) -> None:
 @pytest.mark.parametrize(("command", "expected"), LEVELS)
 def test_danger_levels(command: str, expected: str) -> None:
     assert level(command) == expected
+
+
+def test_a_yes_is_one_to_every_danger_that_is_named() -> None:
+    call = shell_call("rm -rf build/ assets/ && git push --force origin main")
+    assert "It deletes files for good. (rm -rf build/ assets/)" in call.danger()
+    assert "git push overwrites or removes what is on the server." in call.danger()
+    call = shell_call("rm -rf build && rm -rf / && dd if=a of=b")
+    whole = "It would delete the whole file system. (rm -rf /)"
+    assert call.floor() == f"{whole} It deletes files for good. (rm -rf build)"
+    many = shell_call(" && ".join(f"rm -r f{n}" for n in range(9)))
+    said = "It deletes files for good. (rm -r f0; rm -r f1; rm -r f2) And 6 more such parts."
+    assert many.danger() == said
 
 
 def test_every_sub_command_of_ours_is_judged() -> None:

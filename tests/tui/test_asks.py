@@ -183,6 +183,9 @@ async def test_several_answers_can_be_marked() -> None:
         await s.see("Apples")
         await s.settled()
         s.clock.now += 2 * GUARD
+        await s.press("enter")
+        await s.see("nothing is marked")
+        assert not s.session.answers
         await s.press("space", "down", "down", "space", "enter")
         await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
 

@@ -50,8 +50,8 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
 
     async def run(self, input: AskUserInput, ctx: ToolContext) -> Run:
         answers: dict[str, str] = {}
-        for question in input.questions:
-            answer = await ctx.ask(_ask(question))
+        for number, question in enumerate(input.questions, 1):
+            answer = await ctx.ask(_ask(question, number, len(input.questions)))
             if answer.cancelled:
                 break
             answers[question.question] = _words(answer)
@@ -78,8 +78,9 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
         return (Table(("Question", "Answer"), rows),) if rows else ()
 
 
-def _ask(question: Question) -> Ask:
+def _ask(question: Question, number: int, count: int) -> Ask:
     return Ask(
+        reason=f"Question {number} of {count}." if count > 1 else "",
         kind="question",
         title=question.question,
         body=(),

@@ -344,9 +344,11 @@ class AskPanel(ScrolledRows, can_focus=True):
                 self.post_message(said.WantsText(self.pending))
             return
         if ask.multiple:
-            if not self.picked:
-                self._mark(number)
-            self._finish(Answer(choices=tuple(o.id for o in ask.options if o.id in self.picked)))
+            if self.picked:
+                picked = tuple(option.id for option in ask.options if option.id in self.picked)
+                self._finish(Answer(choices=picked))
+            else:  # the row under the cursor is no answer: it says that Enter gives what is marked
+                self.post_message(said.KeyUnclear(keys.UNMARKED))
         elif self._inside.form is not None and ask.options[number].id == ACCEPT:
             self._inside.form.open = True
             self.refresh_rows()

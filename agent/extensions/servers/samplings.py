@@ -12,9 +12,8 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.models.short_answer import answer_to
-from gatewright.agent.record.events import AttemptPaid
-from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
+from gatewright.agent.models.short_answer import answer_to, booked
+from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, UserTurn
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.questions import Sampled, Sampling, Unfit
 from gatewright.mcp.definitions import Definition
@@ -51,7 +50,7 @@ class Samplings:
                 turns(asked),
                 max_output=min(asked.most, MOST),
                 seconds=SECONDS,
-                paid=lambda usage: self._paid(opened, usage),
+                paid=booked(self._host.publish, opened, "servers"),
             )
         except (GatewrightError, TimeoutError) as error:
             raise Unfit("The model gave no answer.") from error
@@ -109,13 +108,6 @@ class Samplings:
         if hinted in small.name.lower() if hinted else asked.cheap:
             return small
         return host.open_model(host.session.model, "")
-
-    def _paid(self, opened: OpenModel, usage: Usage) -> None:
-        if usage != Usage():
-            price = opened.price(usage)
-            self._host.publish(
-                AttemptPaid(model=opened.name, usage=usage, cost=price, by="servers")
-            )
 
 
 def _key(server: Definition) -> tuple[str, str]:

@@ -6,9 +6,6 @@ A draft is in no list and nothing invokes it. No model is asked before the perso
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from functools import partial
-from typing import TypeAlias
 
 from gatewright.agent.commands.outcome import Outcome, Problem
 from gatewright.agent.commands.registry import CommandContext
@@ -24,15 +21,13 @@ from gatewright.agent.extensions.skills.learning.drafting import (
 from gatewright.agent.extensions.skills.learning.drafts import Drafts
 from gatewright.agent.extensions.skills.learning.material import material
 from gatewright.agent.extensions.skills.learning.repeats import Repeats
-from gatewright.agent.models.short_answer import short_answer
-from gatewright.agent.record.events import AnyEvent, AttemptPaid
-from gatewright.agent.record.messages import Usage
+from gatewright.agent.models.short_answer import booked, short_answer
+from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.transcript.index import find_session
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.skills.book import SkillBook
 
-Price: TypeAlias = Callable[[Usage], float]
 USAGE = "Usage: /skills learn [NAME] [--session ID]"
 SESSION = "--session"
 
@@ -111,12 +106,7 @@ class Learner:
                 text,
                 max_output=OUTPUT,
                 seconds=SECONDS,
-                paid=partial(self._paid, opened.name, opened.price),
+                paid=booked(host.publish, opened, "skills"),
             )
         finally:
             await opened.provider.close()
-
-    def _paid(self, name: str, price: Price, usage: Usage) -> None:
-        if usage != Usage():
-            paid = AttemptPaid(model=name, usage=usage, cost=price(usage), by="skills")
-            self._host.publish(paid)
