@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.scripted_provider import Answer, read_script
+from tests.fakes.warm import Nursery
 
 pytestmark = pytest.mark.e2e
 
@@ -54,8 +55,8 @@ say: Done.
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
-    made = Program.prepare(tmp_path)
+def program(tmp_path: Path, nursery: Nursery) -> Program:
+    made = Program.prepare(tmp_path, nursery)
     settle(made)
     return made
 

@@ -19,6 +19,7 @@ from tests.e2e.stage import MODEL, say, served, texts
 from tests.fakes.judging_server import Case, JudgingServer
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
+from tests.fakes.warm import Nursery
 
 pytestmark = pytest.mark.e2e
 
@@ -39,8 +40,8 @@ def judge(case: Case) -> tuple[str, str, str]:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
-    made = Program.prepare(tmp_path)
+def program(tmp_path: Path, nursery: Nursery) -> Program:
+    made = Program.prepare(tmp_path, nursery)
     settle(made)
     return made
 
