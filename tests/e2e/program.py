@@ -66,7 +66,7 @@ class Program:
     ) -> subprocess.CompletedProcess[str]:
         """In a copy of a loaded program where that is the same as a start."""
         argv, full = [*self.argv, *arguments], self.env(**env)
-        if nursery := self._nursery(full):
+        if nursery := self.nursery_for(full):
             return nursery.run(argv, Place(str(self.project), full), input, within)
         return subprocess.run(
             argv,
@@ -118,10 +118,10 @@ class Program:
             env=full,
             rows=rows,
             columns=columns,
-            nursery=self._nursery(full),
+            nursery=self.nursery_for(full),
         )
 
-    def _nursery(self, env: Mapping[str, str]) -> Nursery | None:
+    def nursery_for(self, env: Mapping[str, str]) -> Nursery | None:
         return self.nursery if self.argv == (AGENT,) and fits(env) else None
 
     def transcripts(self) -> list[Path]:
