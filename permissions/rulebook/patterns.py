@@ -15,7 +15,7 @@ from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_m
 from gatewright.permissions.rulebook.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
-_BARE = re.compile(r"[\w/. ]*", re.ASCII)  # means itself in a glob
+_BARE = re.compile(r"[\w/. -]*", re.ASCII)  # means itself in a glob
 _WILD = re.compile(r"[*?]+")
 _UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
 MAX_GROUPS = 64
