@@ -79,9 +79,14 @@ class ToolSources:
 
     def specs(self, *, short: bool = False, window: int = 0) -> Sequence[ToolSpec]:
         """All that can be called, in the order of the sources; 0 is a window of the usual size."""
+        return self._of(self._sources, short=short, window=window)
+
+    def _of(
+        self, sources: Sequence[ToolSource], *, short: bool = False, window: int = 0
+    ) -> Sequence[ToolSpec]:
         found: dict[str, ToolSpec] = {}
         sized = {id(source): source.sized for source in self._these.sized} if window else {}
-        for source in self._sources:
+        for source in sources:
             if (fitting := sized.get(id(source))) is not None:
                 specs = fitting(window, short=short)
             else:
@@ -114,12 +119,11 @@ class ToolSources:
     def beside(self) -> Sequence[ToolSpec]:
         """What can be called though not every array that was made has it."""
         arrays = [{spec.name for spec in array} for array in self._offered.values()]
-        put_off = set[str]() if arrays else self._put_off()
-        if not arrays and not put_off:
-            return ()
-        specs = [spec for spec in self.specs() if self._mains(spec)]
         if not arrays:  # everything is in the first one but what its source puts off
-            return [spec for spec in specs if spec.name in put_off]
+            put_off = self._put_off()
+            late = self._of(self._these.deferring) if put_off else ()
+            return [spec for spec in late if spec.name in put_off and self._mains(spec)]
+        specs = [spec for spec in self.specs() if self._mains(spec)]
         everywhere = set[str].intersection(*arrays)
         return [spec for spec in specs if spec.name not in everywhere]
 
