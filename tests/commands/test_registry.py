@@ -80,6 +80,16 @@ async def test_help_completion_and_the_nearest_name_read_the_one_registry() -> N
     assert told(missing) == "There is no command /deplyo. Did you mean /deploy?"
 
 
+def test_nobody_who_begins_a_name_gets_what_goes_by_another() -> None:
+    """Enter runs the first one, and /clear is also called /reset and /new."""
+    for query in ("r", "re", "res", "n", "ne"):
+        labels = [choice.label for choice in command_choices(Desk().commands(), query)]
+        assert not labels[0].startswith("/clear"), query
+    assert "/clear (/new)" in labels
+    (clear, *_) = command_choices(Desk().commands(), "new")
+    assert (clear.insert, clear.label) == ("/clear", "/clear (/new)")
+
+
 def test_the_menu_of_five_hundred_commands_costs_less_than_a_frame() -> None:
     known = Desk().commands()
     known.add(lambda: [made(f"command-{number}") for number in range(500)])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gatewright.agent.commands.registry import Command, Mention
-from gatewright.tui.prompt.match import best
+from gatewright.tui.prompt.match import best, score
 from gatewright.tui.prompt.menu import Choice
 
 
@@ -48,16 +48,31 @@ def mention_choices(mentions: Iterable[Mention], query: str) -> list[Choice]:
 
 
 def command_choices(commands: Iterable[Command], query: str) -> list[Choice]:
-    """Commands whose name or alias fits; names before aliases."""
+    """Commands whose name or alias fits; names before aliases, but for one that is typed whole.
+
+    Enter runs the first one: nobody who begins to type a name means what goes by another.
+    """
     if "/" in query:
         return []
-    found = best(query, commands, lambda command: (command.name, *command.aliases))
-    return [
-        Choice(
-            insert=f"/{command.name}",
-            label=f"/{command.name} {command.args}".rstrip(),
-            detail=command.summary,
-            source="" if command.source == "built-in" else command.source,
-        )
-        for command in found
+    every, whole = list(commands), query.lower()
+    named = best(query, every, lambda each: (each.name, *(a for a in each.aliases if a == whole)))
+    taken = {each.name for each in named}
+    others = [each for each in every if each.name not in taken]
+    return [_choice(command, query) for command in named] + [
+        _choice(command, query) for command in best(query, others, lambda each: each.aliases)
     ]
+
+
+def _choice(command: Command, query: str) -> Choice:
+    also = "" if score(query.lower(), command.name) is not None else _alias(command, query)
+    return Choice(
+        insert=f"/{command.name}",
+        label=f"/{command.name} {also or command.args}".rstrip(),
+        detail=command.summary,
+        source="" if command.source == "built-in" else command.source,
+    )
+
+
+def _alias(command: Command, query: str) -> str:
+    """By which other name it is among what fits."""
+    return next((f"(/{name})" for name in best(query, command.aliases, lambda each: (each,))), "")

@@ -105,12 +105,17 @@ def local_zone(env: Mapping[str, str], clock: Path = Path("/etc/localtime")) -> 
     return name.removeprefix("posix/") if found else "UTC"
 
 
+def tomorrow(now: float, tz: str) -> str:
+    """An example of a moment that is still to come."""
+    return f"{datetime.fromtimestamp(now + 86_400, zone(tz)):%Y-%m-%dT09:30}"
+
+
 def moment(at: str, tz: str, now: float) -> float:
     """Of an ISO date and time, meant in the zone where it names none. Raises ScheduleError."""
     try:
         read = datetime.fromisoformat(at.strip())
     except ValueError:
-        told = f"'{at}' is no time: say it like 2026-03-29T09:30."
+        told = f"'{at}' is no time: say it like {tomorrow(now, tz)}."
         raise ScheduleError(told) from None
     when = (read if read.tzinfo else read.replace(tzinfo=zone(tz))).timestamp()
     if when <= now:

@@ -12,13 +12,13 @@ from gatewright.agent.autonomy.schedules.timing import (
     local_zone,
     moment,
     seconds_of,
+    tomorrow,
     understood,
     zone,
 )
 from gatewright.agent.record.events_of_schedules import ScheduledJob
 
 MOST_PROMPT = 20_000
-USAGE = "Say when and what: every 30m PROMPT, at 2026-03-29T09:30 PROMPT, or 0 9 * * 1-5 PROMPT."
 _FLAG = re.compile(r"--(durable|once|name|mode)(?:=(\"[^\"]*\"|\S+))?\s*")
 
 
@@ -52,7 +52,7 @@ def from_line(line: str, env: Mapping[str, str], now: float) -> ScheduledJob:
     while (found := _FLAG.match(rest)) is not None:
         flags[found[1]] = (found[2] or "").strip('"')
         rest = rest[found.end() :]
-    when, prompt = _parted(rest)
+    when, prompt = _parted(rest, env, now)
     job = job_of(prompt=prompt, env=env, now=now, **when)
     return replace(
         job,
@@ -63,7 +63,12 @@ def from_line(line: str, env: Mapping[str, str], now: float) -> ScheduledJob:
     )
 
 
-def _parted(text: str) -> tuple[dict[str, str], str]:
+def usage(env: Mapping[str, str], now: float) -> str:
+    once = tomorrow(now, local_zone(env))
+    return f"Say when and what: every 30m PROMPT, at {once} PROMPT, or 0 9 * * 1-5 PROMPT."
+
+
+def _parted(text: str, env: Mapping[str, str], now: float) -> tuple[dict[str, str], str]:
     word, _, rest = text.partition(" ")
     if word in ("every", "at"):
         when, _, prompt = rest.strip().partition(" ")
@@ -72,5 +77,5 @@ def _parted(text: str) -> tuple[dict[str, str], str]:
         return {"cron": word}, rest
     fields = text.split(None, 5)
     if len(fields) < 6:
-        raise ScheduleError(USAGE)
+        raise ScheduleError(usage(env, now))
     return {"cron": " ".join(fields[:5])}, fields[5]

@@ -16,7 +16,7 @@ from gatewright.agent.autonomy.schedules.timing import (
     seconds_of,
     shown,
 )
-from gatewright.agent.autonomy.schedules.wanted import MOST_PROMPT, USAGE, from_line, job_of
+from gatewright.agent.autonomy.schedules.wanted import MOST_PROMPT, from_line, job_of, usage
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.autonomy.job_rows import (
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.autonomy.autonomy_session import AutonomySession
 
 OFF = "Autonomy is off: the setting autonomy.enabled, or GATEWRIGHT_DISABLE_AUTONOMY."
-NONE = f"No jobs here. {USAGE}"
 LOOP_FILE = "loop.md"
+LOOP_FORM = "Say what to loop over, such as /loop 5m PROMPT or /loop PROMPT"
 
 
 async def run(
@@ -62,7 +62,9 @@ def _schedule(args: str, host: Host, session: AutonomySession) -> Outcome:
     match verb:
         case "" | "list":
             schedule.begin()
-            return Say((jobs_table(schedule),)) if schedule.jobs() else Say.text(NONE)
+            if schedule.jobs():
+                return Say((jobs_table(schedule),))
+            return Say.text(f"No jobs here. {usage(host.env, time.time())}")
         case "runs":
             zone = local_zone(host.env)
             runs = known_runs(schedule)
@@ -147,13 +149,15 @@ def _loop_file(host: Host) -> str:
     """Raises ScheduleError: there is none, or the project is not trusted."""
     path = Path(host.around.where.root) / FOLDER / LOOP_FILE
     if not host.around.trusted:
-        raise ScheduleError("Say what to loop over: files of a project count once it is trusted.")
+        raise ScheduleError(
+            f"{LOOP_FORM}. Alone it reads {FOLDER}/{LOOP_FILE}, once the project is trusted."
+        )
     try:
         found = host.briefing.readable.head(path, MOST_PROMPT).decode("utf-8", "replace").strip()
     except OSError:
         found = ""
     if not found:
-        raise ScheduleError(f"Say what to loop over, or write it into {FOLDER}/{LOOP_FILE}.")
+        raise ScheduleError(f"{LOOP_FORM}, or write the prompt into {FOLDER}/{LOOP_FILE}.")
     return found
 
 
