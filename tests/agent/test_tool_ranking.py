@@ -76,13 +76,13 @@ def test_the_right_one_of_two_thousand_is_found() -> None:
 @pytest.mark.proof
 def test_it_is_fast() -> None:
     specs = crowd()[:1_000]
-    began = time.perf_counter()
+    began = time.process_time()
     ranked("a query that nobody asked", specs)
-    first = time.perf_counter() - began
+    first = time.process_time() - began
     times: list[float] = []
     for query, _ in written()[1][:100]:
-        began = time.perf_counter()
+        began = time.process_time()
         ranked(query, specs)
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
     assert sorted(times)[50] <= 0.010
-    assert first <= 0.2  # 60 ms where nothing else runs
+    assert first <= 0.2  # of work; 60 ms where nothing else runs
