@@ -17,7 +17,7 @@ from gatewright.agent.lsp.running import server as running
 from gatewright.agent.lsp.running.process_memory import resident
 from gatewright.agent.record.events import Noticed
 from gatewright.tools.system.sweep import started_at
-from tests.fakes.waiting import PATIENCE, being_written, eventually, until
+from tests.fakes.waiting import being_written, eventually, until
 from tests.lsp.known_server import PATIENCE, alone, entry, scripted
 from tests.permissions.composed import desk
 
