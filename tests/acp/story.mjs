@@ -105,7 +105,7 @@ await begin()(async (ctx) => {
   const other = await opened(ctx);
   const runs = turn(ctx, other, text("RUNS"));
   const printed = (each) => each.sessionUpdate === "tool_call_update" && each.content;
-  await until(() => JSON.stringify(of(other).filter(printed)).includes('"text":"up'));
+  await until(() => JSON.stringify(of(other).filter(printed)).includes("```\\nup"));
   await cancel(ctx, other);
   report.cancelled.running = await runs;
   report.after = [await turn(ctx, other, text("on")), said(other).endsWith("Still here.")];

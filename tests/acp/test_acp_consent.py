@@ -14,6 +14,7 @@ from gatewright.agent.record.events import Asked, Decided, TurnEnded
 from gatewright.permissions.modes import MODES
 from gatewright.tools.interact import Answer
 from tests.acp.fake_editor import FORMS, MODEL, Editor, Refused, editor, said
+from tests.fakes.model_server import ModelServer
 from tests.fakes.scripted_provider import read_script
 from tests.fakes.waiting import PATIENCE
 from tests.permissions.composed import Desk, desk
@@ -53,25 +54,42 @@ async def refused(made: Desk, turns: int) -> None:
             await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("mode", OFFERED)
+JUDGED = "<account>"  # begins what a classifier is asked
+NO = 'say: {"why": "Not asked for.", "label": "routine", "verdict": "deny"}'
+
+
+def turns_asked(server: ModelServer) -> int:
+    """Requests of the conversation, without those of a classifier."""
+    return sum(JUDGED not in json.dumps(each["messages"][:1]) for each in server.bodies)
+
+
+def judging(server: ModelServer) -> None:
+    server.tasks[JUDGED] = list(read_script("\n---\n".join([NO] * 20)))
+
+
+@pytest.mark.parametrize("mode", [*OFFERED, "auto"])
 async def test_every_mode_asks_what_it_asks_on_the_screen(tmp_path: Path, mode: str) -> None:
     """The same calls, answered no: decisions and questions are those of a session without us."""
     script = [each for call in CALLS.values() for each in (call, "say: So.")]
-    own = {"acp": {"fullAccess": True}}
+    auto = {"unmeasured": True, "model": MODEL, "stages": "thinking"}
+    own = {"acp": {"fullAccess": True}, "autoMode": auto}
     (tmp_path / "a").mkdir()
     async with desk(tmp_path / "a", script, own=own, options={"mode": mode}) as made:
+        judging(made.server)
         turns = 0
-        while len(made.server.bodies) < len(script):
+        while turns_asked(made.server) < len(script):
             made.session.submit("go")
             await refused(made, turns := turns + 1)
     usual = [(e.behavior, e.stage, e.answer) for e in made.seen.events if isinstance(e, Decided)]
     asked = [e.ask.title for e in made.seen.events if isinstance(e, Asked)]
     assert bool(asked) or mode == "dontAsk"
+    assert mode != "auto" or any(stage == "classifier" for _, stage, _ in usual)
     (tmp_path / "b").mkdir()
     async with editor(tmp_path / "b", *script, own=own) as ed:
+        judging(ed.server)
         ed.answers("no")
         session = await ed.new(_meta={"permissionMode": mode})
-        while len(ed.server.bodies) < len(script):
+        while turns_asked(ed.server) < len(script):
             await ed.turn(session, "go")
         questions = ed.asked("session/request_permission")
         titles = [each["toolCall"]["title"] for each in questions]
@@ -187,6 +205,24 @@ async def test_a_question_of_the_model(tmp_path: Path, *, forms: bool) -> None:
         await ed.turn(await ed.new(), "go")
         assert "Right" in json.dumps(ed.server.bodies[1]["messages"][-1])
         assert bool(ed.asked("elicitation/create")) == forms
+
+
+async def test_choices_and_words_of_a_form_both_count(tmp_path: Path) -> None:
+    several = {"questions": [{**QUESTION["questions"][0], "multiSelect": True}]}
+    script = (f"call: AskUserQuestion {json.dumps(several)}", "say: Done.")
+    async with editor(tmp_path, *script, can=FORMS) as ed:
+
+        async def form(params: dict[str, Any]) -> Any:
+            ways = params["requestedSchema"]["properties"]["answer"]["items"]["anyOf"]
+            return {
+                "action": "accept",
+                "content": {"answer": [each["const"] for each in ways], "other": "and green"},
+            }
+
+        ed.handlers["elicitation/create"] = form
+        await ed.turn(await ed.new(), "go")
+        told = json.dumps(ed.server.bodies[1]["messages"][-1])
+        assert all(each in told for each in ("Left", "Right", "and green"))
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel", "nonsense"])

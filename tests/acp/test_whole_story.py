@@ -203,7 +203,7 @@ async def _cancelled(talk: Talk, client: Client) -> None:
     client.choice = picks("once")
     other = await talk.new()
     runs = talk.turn(other, "RUNS")
-    await client.until(lambda: '"text": "up' in json.dumps(client.of(other, "tool_call_up")))
+    await client.until(lambda: "```\\nup" in json.dumps(client.of(other, "tool_call_up")))
     await talk.cancel(other)
     cancelled["running"] = await runs
     end = await talk.turn(other, "on")

@@ -118,14 +118,14 @@ def form_of(ask: Ask) -> Json:
 
 def _chosen(ask: Ask, content: Mapping[str, object]) -> Answer:
     """Options that were offered, or words where words were wanted."""
-    words = content.get(WORDS)
-    if ask.free_text and isinstance(words, str) and words.strip():
-        return Answer(text=words)
-    said = content.get(CHOICE)
+    said, words = content.get(CHOICE), content.get(WORDS)
+    text = words if ask.free_text and isinstance(words, str) and words.strip() else ""
     picked: Sequence[object] = items(said) if ask.multiple else (said,)
     ids = {option.id for option in ask.options if not option.leaves}
     chosen = tuple(each for each in picked if isinstance(each, str) and each in ids)
-    return Answer(chosen) if chosen and len(chosen) == len(picked) else NOBODY
+    if text and (not ask.multiple or len(chosen) < len(picked)):
+        return Answer(text=text)
+    return Answer(chosen, text) if chosen and len(chosen) == len(picked) else NOBODY
 
 
 def _declined(ask: Ask) -> Answer:

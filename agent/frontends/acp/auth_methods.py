@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.choices import ModelBook
@@ -42,7 +42,3 @@ def has_key(options: LaunchOptions, env: Mapping[str, str]) -> bool:
     """Whether any provider's key is found by now. May ask the keyring."""
     around = survey(options, env, interactive=False)
     return any(place.found for place in ModelBook(lambda: around).key_places())
-
-
-def known(id: str, told: Sequence[Json]) -> bool:
-    return any(method["id"] == id for method in told)

@@ -15,6 +15,7 @@ from gatewright.agent.frontends.acp.shown_blocks import (
     Whole,
     WholeOf,
     contents,
+    fenced,
     plan,
     results,
     text_content,
@@ -24,6 +25,7 @@ from gatewright.agent.record.events import (
     AgentStarted,
     AnyEvent,
     AssistantMessage,
+    Cleared,
     Decided,
     Envelope,
     InputRefused,
@@ -51,6 +53,8 @@ BELOW = (ToolStarted, ToolFinished)  # of agents below, beside what is told of t
 CHUNKS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 BETWEEN = 0.25  # seconds from one word of a running call to the next
 DROPPED = "\n\n(The answer broke off and is asked for again.)\n\n"
+CLEARED = "\n\n> The conversation begins anew: the model knows nothing of what stands above.\n\n"
+GOES_ON = "backgroundTaskId"  # in the data of a call that is not over with its result
 LEFT = "Interrupted: nobody knows how this call ended."
 
 
@@ -76,6 +80,7 @@ class Updates:
     ) -> None:
         self._texts, self._elsewhere = texts, elsewhere
         self.replays = replays
+        self._ended = False  # a turn before the one that begins
         self._said: list[str] = []  # of the message that streams
         self._thought: list[str] = []
         self._ids: dict[tuple[str, str], str] = {}  # of calls, by agent and the server's own id
@@ -95,7 +100,7 @@ class Updates:
             case ToolStarted():
                 yield from self._started(event, agent)
             case ToolProgressed(call_id=id, tail=tail) if self._due(agent, id, envelope.timestamp):
-                yield self._about(agent, id, content=[text_content(tail)])
+                yield self._about(agent, id, content=[text_content(fenced(tail))])
             case ToolFinished():
                 yield from self._finished(event, agent, envelope.uuid)
             case Decided() | ToolProgressed():
@@ -147,16 +152,21 @@ class Updates:
                 yield chunk("agent_thought_chunk", text)
             case AssistantMessage():
                 yield from self._whole(event)
+            case UserMessage(hidden=True) if self._ended:
+                self._ended = False
+                yield chunk("agent_message_chunk", "\n\n")  # it woke by itself: a new paragraph
             case MessageDropped():
                 if self._said or self._thought:
                     yield chunk("agent_message_chunk", DROPPED)
                 self._forget()
             case UserMessage(hidden=False, content=content, source=source):
+                self._ended = False
                 if self.replays or source:
                     yield from _own(list(filter(_shown, content)))
             case _:
                 yield from _facts(event)
         if isinstance(event, TurnEnded):
+            self._ended = True
             self._known.taken()
 
     def _whole(self, message: AssistantMessage) -> Iterator[Json]:
@@ -202,9 +212,10 @@ class Updates:
         self._open.pop(id, None)
         self._told_at.pop(id, None)
         known = partial(self._texts.done, uuid)
-        shown = contents(event.view, unknown if self._elsewhere(agent) else known)
+        view = () if GOES_ON in event.data else event.view
+        shown = contents(view, unknown if self._elsewhere(agent) else known)
         pictures = [part for part in event.content if isinstance(part, ImageContent)]
-        shown += list(results(pictures if event.view else event.content))
+        shown += list(results(pictures if view else event.content))
         for path in self._paths.pop(id, ()):
             if note := self._notes.pop(path, ""):
                 shown.append(text_content(note))
@@ -265,6 +276,8 @@ def _own(parts: Sequence[Content]) -> Iterator[Json]:
 
 def _facts(event: AnyEvent) -> Iterator[Json]:
     match event:
+        case Cleared():
+            yield chunk("agent_message_chunk", CLEARED, notice=True)
         case InputRefused(reason=reason):
             yield chunk("agent_message_chunk", f"Not sent: {reason}", notice=True)
         case RetryScheduled():

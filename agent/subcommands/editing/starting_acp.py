@@ -8,27 +8,21 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from gatewright.agent.client.brought import Brought
 from gatewright.agent.frontends.acp.acp_process import run as serve
 from gatewright.agent.frontends.acp.auth_methods import LOGIN
 from gatewright.agent.frontends.acp.editor_agent import Ports
 from gatewright.agent.frontends.acp.protocol_log import ProtocolLog
-from gatewright.agent.launch.argv import parse
 from gatewright.agent.launch.cli import Starting, run_subcommand
 from gatewright.agent.launch.defect_log import keep_defects
 from gatewright.agent.launch.exits import UsageError
-from gatewright.agent.launch.flags import FLAGS
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.launch.starting import require_known_tools, settled
 from gatewright.agent.session.session import Session
 from gatewright.agent.settings.paths import own_home
-from gatewright.permissions.modes import flag_mode
-from gatewright.permissions.rulebook.known_tools import is_known, unknown
-from gatewright.permissions.rulebook.rules import tool_of
+from gatewright.agent.subcommands.serving.session_flags import session_options
 from gatewright.tools.files.disk import DISK
-from gatewright.tools.registry import PRESETS
 
 LOG = "--log-protocol"
 # What the first session of every editor needs beside the core: an editor opens it at once.
@@ -45,7 +39,6 @@ USED = (
     "gatewright.agent.extensions.instructions",
     "gatewright.agent.history.shadow",
 )
-NONE = asdict(LaunchOptions())
 TAKEN = frozenset(
     {"model", "effort", "fallback_model", "mode", "allow_bypass", "allowed_tools"}
     | {"disallowed_tools", "tools", "add_dirs", "mcp_config", "strict_mcp_config", "settings"}
@@ -82,19 +75,7 @@ def log_of(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 
 def options_of(words: Sequence[str]) -> LaunchOptions:
     """Raises UsageError for a flag that means nothing here."""
-    given = parse(words, is_known)
-    values = asdict(given)
-    for flag in FLAGS:
-        if flag.field not in TAKEN and values[flag.field] != NONE[flag.field]:
-            raise UsageError(f"agent acp has no {flag.names[0]}.")
-    if given.prompt:
-        raise UsageError("agent acp takes no prompt: an editor sends them.")
-    options = settled(given, flag_mode)
-    require_known_tools(
-        options,
-        lambda rule: unknown(tool_of(rule)),
-        lambda name: "" if name in PRESETS else unknown(tool_of(name)),
-    )
+    options = session_options(words, "acp", TAKEN, prompts="an editor sends them")
     return replace(options, print_mode=True)
 
 

@@ -8,29 +8,23 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output
-from gatewright.agent.launch.argv import parse
 from gatewright.agent.launch.cli import Starting
 from gatewright.agent.launch.defect_log import keep_defects
-from gatewright.agent.launch.exits import Exit, UsageError
-from gatewright.agent.launch.flags import FLAGS
+from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.launch.starting import is_terminal, require_known_tools, settled
+from gatewright.agent.launch.starting import is_terminal
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.subcommands.serving.door import Http, entry, token_of
 from gatewright.agent.subcommands.serving.session_calls import SessionCalls
+from gatewright.agent.subcommands.serving.session_flags import session_options
 from gatewright.agent.text.printable import visible
 from gatewright.agent.version import VERSION
-from gatewright.permissions.modes import flag_mode
-from gatewright.permissions.rulebook.known_tools import is_known, unknown
-from gatewright.permissions.rulebook.rules import tool_of
-from gatewright.tools.registry import PRESETS
 
 OFFERED = ("core",)  # where nobody names tools
-NONE = asdict(LaunchOptions())
 TAKEN = frozenset(
     {"tools", "mode", "allow_bypass", "allowed_tools", "disallowed_tools", "add_dirs", "cwd"}
     | {"settings", "setting_sources", "trust", "bare", "no_session", "name", "model"}
@@ -42,19 +36,7 @@ SAID_LIMIT = 1.0  # seconds for what is left to say to people
 
 def options_of(words: Sequence[str]) -> LaunchOptions:
     """Flags of the agent itself, as far as they are about its tools. Raises UsageError."""
-    given = parse(words, is_known)
-    values = asdict(given)
-    for flag in FLAGS:
-        if flag.field not in TAKEN and values[flag.field] != NONE[flag.field]:
-            raise UsageError(f"agent mcp serve has no {flag.names[0]}.")
-    if given.prompt:
-        raise UsageError("agent mcp serve takes no prompt: it answers calls of a client.")
-    options = settled(given, flag_mode)
-    require_known_tools(
-        options,
-        lambda rule: unknown(tool_of(rule)),
-        lambda name: "" if name in PRESETS else unknown(tool_of(name)),
-    )
+    options = session_options(words, "mcp serve", TAKEN, prompts="it answers calls of a client")
     tools = OFFERED if options.tools is None else options.tools
     return replace(options, tools=tools, print_mode=True, served=True)
 
