@@ -20,6 +20,7 @@ from gatewright.agent.lsp.wire.shapes import Pulled
 from gatewright.tools.system.exact import real_path
 
 RUNNING = 12  # servers of a session
+READS = 5.0  # seconds for the first word of a file that was just opened
 AGAIN, TRIES = 0.05, 5  # a pull that it had no time for
 REMEMBERED = 1000  # files of which it is known whether git ignores them
 
@@ -209,13 +210,28 @@ class Languages:
             uris = [uri_of(path) for path in paths]
             dues = ((each.fresh.due(uris), each.now()) for each in self.ready())
             due = min((at - now for at, now in dues if at is not None), default=left)
-            waits = loop.create_future()
-            self._waiting.add(waits)
-            try:
-                await asyncio.wait([waits], timeout=max(0.001, min(left, due)))
-            finally:
-                self._waiting.discard(waits)
+            await self._news(min(left, due))
         return True
+
+    async def until_read(self, server: Server, path: str, seconds: float) -> bool:
+        """Wait until it has read what the file belongs to, as far as it says so."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        await self.until_fresh((path,), min(seconds, READS))
+        while server.busy and server.state == "ready":
+            if (left := deadline - loop.time()) <= 0:
+                return False
+            await self._news(left)
+        return True
+
+    async def _news(self, seconds: float) -> None:
+        """Until a server has said something, and no longer."""
+        waits = asyncio.get_running_loop().create_future()
+        self._waiting.add(waits)
+        try:
+            await asyncio.wait([waits], timeout=max(0.001, seconds))
+        finally:
+            self._waiting.discard(waits)
 
     def are_fresh(self, paths: Sequence[str]) -> bool:
         return all(

@@ -328,3 +328,23 @@ async def test_an_agent_that_may_only_look_may_not_rename(
         made.session.submit("go")
         assert (await made.decided("y")).behavior == behavior
         await ended(made)
+
+
+async def test_a_question_may_be_the_first_use_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    server = entry()
+    line = " ".join((server["command"], *server["args"]))
+    (bin / "ty").write_text(f"#!/bin/sh\nexec {line}\n", encoding="utf-8")
+    (bin / "ty").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin}:/usr/bin:/bin")
+    script = (asks("1", "hover", filePath="src/a.py", line=1, symbol="word"), "say: done")
+    given: dict[str, Any] = {"lsp": {"use": ["ty"]}}
+    async with desk(tmp_path, script, mode="default", own=given) as made:
+        (made.project / "src").mkdir()
+        (made.project / "src" / "a.py").write_text("word\n", encoding="utf-8")
+        made.session.submit("go")
+        assert await finished(made, "1") == "word word"
+        await ended(made)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.lsp.lsp_session import LspSession
 
 NAME = "LSP"
+OPENS = 30.0  # seconds for what takes milliseconds
 LOOKED = 30.0  # seconds for which an absent program stays absent
 ENTRIES, FOLDERS = 500, 20  # of the project that are looked at for kinds of files
 
@@ -115,6 +116,19 @@ class LanguageServers:
             self._host.listeners.add(self.session)
         return self.session
 
+    def _opened_from_a_thread(self) -> LspSession:
+        """Tools are looked for in the loop and beside it; a session is made in it."""
+
+        async def made() -> LspSession:
+            return self.opened()
+
+        with contextlib.suppress(RuntimeError):  # there is no loop in this thread
+            if asyncio.get_running_loop() is self._loop:
+                return self.opened()
+        if self.session is not None:
+            return self.session
+        return asyncio.run_coroutine_threadsafe(made(), self._loop).result(OPENS)
+
     # --- what happens in the session ---
 
     def wrote(self, agent: str, path: str) -> None:
@@ -161,7 +175,7 @@ class LanguageServers:
         if name != NAME or not self._there():
             return None
         if self._tool is None:
-            self._tool = self.opened().tool()
+            self._tool = self._opened_from_a_thread().tool()
         return self._tool
 
     def deferred(self) -> Collection[str]:

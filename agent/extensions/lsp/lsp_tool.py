@@ -38,6 +38,8 @@ Operation = Literal[
     "documentSymbol", "workspaceSymbol", "prepareCallHierarchy", "incomingCalls", "outgoingCalls",
     "diagnostics", "rename", "applyRename",
 ]  # fmt: skip
+# What a server that still reads the project answers in part.
+WHOLE = ("findReferences", "goToImplementation", "incomingCalls", "workspaceSymbol", "rename")
 DIFF = 8_000  # characters of a plan that the model reads
 GONE = "There is no plan {0}: it was applied, or it is too old. Ask for the rename again."
 
@@ -89,6 +91,8 @@ class LspTool(StructTool[Asked]):
             return "workspaceSymbol needs a query"
         if operation not in ("workspaceSymbol", "diagnostics") and not asked.file_path:
             return f"{operation} needs a filePath"
+        if len(asked.new_name.split()) > 1:
+            return "a newName has no spaces"
         if operation == "rename" and not asked.new_name:
             return "rename needs a newName"
         placed = asked.symbol or (asked.line > 0 and asked.character > 0)
@@ -137,6 +141,9 @@ class LspTool(StructTool[Asked]):
             return
         server = await self._server(path)
         session.languages.renew()
+        if path and input.operation in WHOLE:  # else a part of the answer is taken for all of it
+            limit = server.definition.request_timeout
+            await session.languages.until_read(server, path, limit)
         question = self._question(input, path, server)
         sight = self._sight(ctx)
         if input.operation == "rename":

@@ -353,6 +353,7 @@ class Server:
             self._progress.add(token)
         elif kind == "end":
             self._progress.discard(token)
+            self._ports.changed()
 
     def asked(self, method: str, params: msgspec.Raw) -> Any:
         match method:
