@@ -13,6 +13,8 @@ USAGE = (
     "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it; "
     "/import claude link, or copy, brings skills, commands, agents and styles over as well."
 )
+NOTHING = "Nothing of Claude Code's is here to copy."
+BRING = "/import claude link, or copy, brings them over"
 
 
 def import_commands(book: SettingsBook) -> tuple[Command, ...]:
@@ -49,10 +51,12 @@ def _lines(book: SettingsBook, files: str, *, doing: bool) -> list[str]:
     around = book.around
     way = way_of(files) if files else None
     copies, found = surveyed(around.places, around.env), list(entries(around.places, around.env))
-    lines = [*shown(copies), *listed(found, way)]
+    lines = [*shown(copies), *listed(found, way, BRING)]
     settings = any(copy.values for copy in copies)
+    if not lines:
+        return [NOTHING]
     if not doing:
-        return [*lines, "/import claude copies this." if settings else USAGE]
+        return [*lines, "/import claude copies this."] if settings else lines
     if not (settings or (way and any(not each.why for each in found))):
         return [*lines, "There is nothing to copy."]
     refuse_inside_session()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
@@ -10,7 +13,13 @@ from gatewright.agent.settings.overview import SettingsBook
 
 
 async def plug_overviews(host: Host) -> Contribution:
+    def trusting() -> Sequence[Command]:
+        from gatewright.agent.commands.rules.trusting import trust_commands  # noqa: PLC0415  with the list
+
+        return trust_commands(host.live, lambda about: host.session.ask(about))
+
     return Contribution(
+        commands=(trusting,),
         parts=(
             ModelBook(lambda: host.around),
             SettingsBook(host.live),

@@ -29,6 +29,13 @@ SHOWN = 200  # all of them, as a rule: the question scrolls
 SKILLS = ("skills", "commands")  # directories of a project that may have some
 VALUE_SHOWN = 4000
 ALLOWS = "allow "
+YES = "Trust it: these settings count from now on"
+REASON = "Its settings would let commands run or change how the agent works."
+NOTHING_YET = (
+    "Nothing in it waits for that now. Once it is trusted its settings, hooks, servers, agents and "
+    "skills count as soon as there are some, and language servers may read it."
+)
+TRUSTED = "Trusted. agent trust remove takes it back."
 
 
 def would_act(loaded: Loaded) -> tuple[str, ...]:
@@ -53,29 +60,51 @@ def _cut(value: str) -> str:
 
 
 def question(around: Surroundings) -> Ask | None:
-    """What to ask, or None where there is nothing to trust or nobody to ask."""
-    if around.trusted or not _asks(around):
+    """What to ask at the beginning: None where there is nothing to trust or nobody to ask."""
+    if around.trusted or not can_ask(around):
         return None
+    if not (lines := _all_that_act(around)):
+        return None
+    return Ask(
+        kind="trust",
+        title=_title(around),
+        body=(Text(_listed(lines)),),
+        options=(
+            Option(TRUST, YES, "y"),
+            Option(GO_ON, _without(lines), "n"),
+            Option(LEAVE, "Leave", "q", leaves=True),
+        ),
+        reason=REASON,
+    )
+
+
+def later_question(around: Surroundings) -> Ask:
+    """The same for who asks for it later on, also where nothing of the project waits yet."""
+    lines = _all_that_act(around)
+    return Ask(
+        kind="trust",
+        title=_title(around),
+        body=(Text(_listed(lines) if lines else NOTHING_YET),),
+        options=(
+            Option(TRUST, YES, "y"),
+            Option(GO_ON, _without(lines) if lines else "Leave it as it is", "n"),
+        ),
+        reason=REASON if lines else "",
+    )
+
+
+def _title(around: Surroundings) -> str:
+    return f"Do you trust {around.where.root}?"
+
+
+def _all_that_act(around: Surroundings) -> Sequence[str]:
     lines = (
         *would_act(around.loaded),
         *map(escaped, of_project(around)),
         *map(escaped, _of_agents(around)),
         *map(escaped, _of_skills(around)),
     )
-    if not lines:
-        return None
-    lines = tuple(line.replace(f"(in {around.where.root}/", "(in ") for line in lines)
-    return Ask(
-        kind="trust",
-        title=f"Do you trust {around.where.root}?",
-        body=(Text(_listed(lines)),),
-        options=(
-            Option(TRUST, "Trust it: these settings count from now on", "y"),
-            Option(GO_ON, _without(lines), "n"),
-            Option(LEAVE, "Leave", "q", leaves=True),
-        ),
-        reason="Its settings would let commands run or change how the agent works.",
-    )
+    return tuple(line.replace(f"(in {around.where.root}/", "(in ") for line in lines)
 
 
 def _of_agents(around: Surroundings) -> Sequence[str]:
@@ -105,7 +134,7 @@ def _of_skills(around: Surroundings) -> Sequence[str]:
 def notice(around: Surroundings) -> str:
     """The one line where nobody can be asked."""
     lines = would_act(around.loaded)
-    if around.trusted or _asks(around) or not lines:
+    if around.trusted or can_ask(around) or not lines:
         return ""
     one = "One setting of this project is"
     count = one if len(lines) == 1 else f"{len(lines)} settings of this project are"
@@ -125,7 +154,7 @@ def _but(lines: Sequence[str]) -> str:
     return ", but for narrow allow rules inside it" if allows else ""
 
 
-def _asks(around: Surroundings) -> bool:
+def can_ask(around: Surroundings) -> bool:
     """Where tools are served, only calls are asked about."""
     return around.interactive and not around.options.served
 
@@ -142,11 +171,20 @@ async def ask_for_trust(base: Base, env: Mapping[str, str], live: LiveSettings, 
     about = question(base.around)
     if about is None or (await ask(about)).choice != TRUST:
         return
-    store = TrustStore(base.around.places, env)
-    try:
-        await asyncio.to_thread(store.add, base.around.where.root)
-    except SettingsError as error:
-        base.warn(f"Trusted for this session only. {error}")
+    if problem := await trusted(live, env):
+        base.warn(problem)
     else:
-        base.publish(Noticed(text="Trusted. `agent trust remove` takes it back."))
+        base.publish(Noticed(text=TRUSTED))
+
+
+async def trusted(live: LiveSettings, env: Mapping[str, str]) -> str:
+    """Let the project's configuration count; says why that is for this session only, if it is."""
+    around = live.around
+    try:
+        await asyncio.to_thread(TrustStore(around.places, env).add, around.where.root)
+    except SettingsError as error:
+        problem = f"Trusted for this session only. {error}"
+    else:
+        problem = ""
     live.trust()
+    return problem

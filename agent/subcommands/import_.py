@@ -73,14 +73,17 @@ def shown(copies: Iterable[theirs.Copy]) -> Iterator[str]:
         yield from (f"  - {left.what}: {left.why.rstrip('.')}." for left in copy.left)
 
 
-def listed(found: Sequence[Entry], way: Way | None) -> Iterator[str]:
-    """Their files, by directory: each where it would be brought, else that it counts there."""
+def listed(found: Sequence[Entry], way: Way | None, bring: str = BRING) -> Iterator[str]:
+    """Their files, by directory: each where it would be brought, else that it counts there.
+
+    `bring` says how they are brought over, here.
+    """
     folders = dict.fromkeys(each.origin.parent for each in found)
     for folder in folders:
         inside = [each for each in found if each.origin.parent == folder]
         if way is None:
             there = all(each.why == HERE for each in inside)
-            told = "all are brought over" if there else f"they count where they lie; {BRING}"
+            told = "all are brought over" if there else f"they count where they lie; {bring}"
             yield f"{folder} ({len(inside)}): {told}."
             continue
         yield f"{folder} -> {inside[0].target.parent}"

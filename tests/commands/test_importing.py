@@ -33,6 +33,13 @@ async def test_it_is_shown_and_only_then_copied(desk: Desk) -> None:
     assert (await desk.said("/import claude")).endswith("There is nothing to copy.")
 
 
+async def test_nothing_there_is_said_and_no_usage(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.open()
+    assert await desk.said("/import") == "Nothing of Claude Code's is here to copy."
+    assert await desk.said("/import claude") == "Nothing of Claude Code's is here to copy."
+
+
 async def test_another_program_is_named(desk: Desk) -> None:
     desk.open()
     assert (await desk.said("/import vim")).startswith("Usage: /import")
@@ -52,7 +59,9 @@ async def test_files_are_brought_over_when_it_is_said_how(desk: Desk) -> None:
     skill.parent.mkdir(parents=True)
     skill.write_text("---\ndescription: d\n---\nGo.\n", encoding="utf-8")
     desk.open()
-    assert "they count where they lie" in await desk.said("/import")
+    shown = await desk.said("/import")
+    assert "they count where they lie; /import claude link, or copy, brings them over" in shown
+    assert "--files" not in shown
     ours = desk.home / ".gatewright" / "skills" / "deploy"
     await desk.said("/import claude")
     assert not ours.exists()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.rules.trusting import trust_commands
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.extensions.autonomy.autonomy_extension import Autonomy
 from gatewright.agent.extensions.lsp.lsp_extension import lsp_command
@@ -72,7 +73,13 @@ def _lines() -> Iterator[str]:
 def listed() -> Sequence[Command]:
     """All that a session on the screen has, by itself."""
     *own, way_out = built_in()
-    brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY), *server_commands(NOBODY))
+    trusting = trust_commands(NOBODY, NOBODY)
+    brought = (
+        *trusting,
+        sandbox_command(NOBODY, NOBODY),
+        *hook_commands(NOBODY),
+        *server_commands(NOBODY),
+    )
     agents = (
         *agent_commands(NOBODY),
         *skills_commands(NOBODY),

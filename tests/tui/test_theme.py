@@ -122,6 +122,14 @@ def test_wrong_files_are_told_and_left_out(tmp_path: Path) -> None:
     assert "bad.json" in problems[0]
 
 
+@pytest.mark.parametrize("role", ["code", "code:i"])
+def test_without_colours_code_has_another_mark(role: str) -> None:
+    for palette in PALETTES.values():
+        assert not styles_of(palette)(role).bold
+        assert styles_of(palette, bare=True)(role).bold
+        assert not styles_of(palette, bare=True)("text").bold
+
+
 async def test_settings_of_the_screen() -> None:
     own = {"mine": read_palette("mine", '{"accent": "#aa00ff"}')}
     ui = Ui(theme="mine", vim=True, reduced_motion=True, notify=False, show_thinking=True)

@@ -28,12 +28,22 @@ def _linked(style: Style, target: str) -> Style:
 
 
 class Look:
-    """One object for the whole screen; switching the theme changes it in place."""
+    """One object for the whole screen; switching the theme changes it in place.
 
-    def __init__(self, name: str = DEFAULT, own: Mapping[str, Palette] | None = None) -> None:
+    `bare`: no colour will be seen, so what only a colour would tell apart has another mark.
+    """
+
+    def __init__(
+        self,
+        name: str = DEFAULT,
+        own: Mapping[str, Palette] | None = None,
+        *,
+        bare: bool = False,
+    ) -> None:
+        self.bare = bare
         self.palettes: Mapping[str, Palette] = {**PALETTES, **(own or {})}
         self.palette = self.palettes.get(name, PALETTES[DEFAULT])
-        self._styles = styles_of(self.palette)
+        self._styles = styles_of(self.palette, bare=self.bare)
         self._over: dict[tuple[str, str], Style] = {}  # a role on a background: few of each
 
     def learn(self, more: Mapping[str, Palette]) -> None:
@@ -43,7 +53,7 @@ class Look:
     def use(self, name: str) -> None:
         """Switch the theme; whoever keeps strips has to make them anew."""
         self.palette = self.palettes[name]
-        self._styles = styles_of(self.palette)
+        self._styles = styles_of(self.palette, bare=self.bare)
         self._over.clear()
 
     def style(self, role: str) -> Style:

@@ -115,6 +115,8 @@ ROLES: Mapping[str, tuple[str, str, str]] = {
     "found": ("background", "warning", ""),
     "current": ("background", "accent", ""),
 }
+# what only its colour parts from the words around it, and the attribute that does it without
+UNCOLOURED: Mapping[str, str] = {"code": "b"}
 _ATTRIBUTES: Mapping[str, str] = {
     "b": "bold",
     "i": "italic",
@@ -128,7 +130,7 @@ def color(value: str) -> Color:
     return Color.parse(value.removeprefix("ansi_"))
 
 
-def styles_of(palette: Palette) -> Callable[[str], Style]:
+def styles_of(palette: Palette, *, bare: bool = False) -> Callable[[str], Style]:
     """Role to style for one theme; every role and attribute combination is made once."""
     made: dict[str, Style] = {}
 
@@ -137,10 +139,18 @@ def styles_of(palette: Palette) -> Callable[[str], Style]:
             return Style.parse(role[1:])
         found = made.get(role)
         if found is None:
-            found = made[role] = _style(palette, role)
+            found = made[role] = _style(palette, _marked(role) if bare else role)
         return found
 
     return style
+
+
+def _marked(role: str) -> str:
+    """The role with the mark that stands for its colour, where none is seen."""
+    name = role.partition(":")[0].partition("+")[0]
+    if name not in UNCOLOURED:
+        return role
+    return role + ("" if ":" in role else ":") + UNCOLOURED[name]
 
 
 def _style(palette: Palette, role: str) -> Style:

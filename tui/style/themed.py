@@ -23,7 +23,7 @@ class Themed:
         self._app = app
         self._light = False
         self.chosen = ANSI.name if app.no_color else chosen
-        self.look = Look(self._meant(self.chosen), own)
+        self.look = Look(self._meant(self.chosen), own, bare=app.no_color)
         self.own: OwnThemes | None = None
         self.repaint: Callable[[], None] = lambda: None
         self.ask: Callable[[], None] = lambda: None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "Language servers"
 USAGE = "Usage: /lsp [NAME | restart NAME | log NAME]"
-UNTRUSTED = "The project is not trusted, so no language server runs: agent trust add."
+UNTRUSTED = "The project is not trusted, so no language server runs: /trust trusts it."
 OFF = "Language servers are off: lsp.use in the settings."
 ABSENT = "No language server is there for this machine's programs: agent lsp doctor says more."
 WAITS = "not needed yet"

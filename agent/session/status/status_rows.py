@@ -29,7 +29,7 @@ def status_rows(
             found += _model(models, in_use.name)
         if settings is not None:
             around = settings.around
-            trusted = "trusted" if around.trusted else "not trusted; agent trust add trusts it"
+            trusted = "trusted" if around.trusted else "not trusted; /trust trusts it"
             found.append(("Project", f"{_named(where.root, where.home)}, {trusted}"))
             files = [where.shown(file) for file in around.loaded.files if file.exists()]
             found.append(("Settings", ", ".join(files) or "no files, all defaults"))

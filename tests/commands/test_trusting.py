@@ -1,0 +1,71 @@
+"""/trust: the question of a start, later on; a yes counts at once and is remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.commands.outcome import Problem, Say
+from gatewright.agent.commands.registry import CommandContext, Front
+from gatewright.agent.commands.rules.trusting import ALREADY, ELSEWHERE, trust
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.settings.trust_question import TRUST, TRUSTED
+from gatewright.tools.blocks import plain
+from gatewright.tools.interact import Answer, Ask
+from tests.fakes.books import Books
+from tests.fakes.commands import told
+
+
+class Person:
+    def __init__(self, *choices: str) -> None:
+        self.answer = Answer(choices)
+        self.asked: list[Ask] = []
+
+    async def __call__(self, ask: Ask) -> Answer:
+        self.asked.append(ask)
+        return self.answer
+
+
+def stored(live: LiveSettings) -> bool:
+    around = live.around
+    return TrustStore(around.places, around.env).trusts(around.where.root)
+
+
+async def test_a_yes_counts_at_once_and_is_remembered(tmp_path: Path) -> None:
+    live = Books(tmp_path, trusted=False, project={"env": {"A": "b"}}).live
+    person = Person(TRUST)
+    outcome = await trust(live, person, CommandContext())
+    assert isinstance(outcome, Say)
+    assert told(outcome) == TRUSTED
+    (asked,) = person.asked
+    assert "env" in plain(asked.body[0])
+    assert [option.id for option in asked.options] == [TRUST, "continue"]  # nobody is to leave
+    assert live.around.trusted
+    assert stored(live)
+    assert told(await trust(live, person, CommandContext())) == ALREADY
+
+
+async def test_what_has_nothing_yet_can_be_trusted_too(tmp_path: Path) -> None:
+    live = Books(tmp_path, trusted=False).live
+    person = Person(TRUST)
+    await trust(live, person, CommandContext())
+    assert "language servers may read it" in plain(person.asked[0].body[0])
+    assert live.around.trusted
+
+
+@pytest.mark.parametrize("choices", [("continue",), ()])
+async def test_anything_else_changes_nothing(tmp_path: Path, choices: tuple[str, ...]) -> None:
+    live = Books(tmp_path, trusted=False).live
+    assert told(await trust(live, Person(*choices), CommandContext())) == "Nothing has changed."
+    assert not live.around.trusted
+    assert not stored(live)
+
+
+async def test_what_nobody_typed_is_not_asked(tmp_path: Path) -> None:
+    live, person = Books(tmp_path, trusted=False).live, Person(TRUST)
+    outcome = await trust(live, person, CommandContext(front=Front(typed=False)))
+    assert isinstance(outcome, Problem)
+    assert told(outcome) == ELSEWHERE
+    assert person.asked == []
