@@ -41,8 +41,8 @@ def pdf(*objects: bytes) -> bytes:
     return out + head + table + tail
 
 
-def stream(data: bytes, more: bytes = b"") -> bytes:
-    packed = zlib.compress(data, 9)
+def stream(data: bytes, more: bytes = b"", level: int = 9) -> bytes:
+    packed = zlib.compress(data, level)
     head = b"<<%b/Filter/FlateDecode/Length %d>>stream\n" % (more, len(packed))
     return head + packed + b"\nendstream"
 
@@ -56,7 +56,7 @@ def giant_picture() -> bytes:
     size = b"/Type/XObject/Subtype/Image/Width 12000/Height 12000/ColorSpace/DeviceRGB"
     return pdf(
         PAGE + b"/Resources<</XObject<</I 4 0 R>>>>/Contents 5 0 R>>",
-        stream(bytes(12000 * 12000 * 3), size + b"/BitsPerComponent 8"),
+        stream(bytes(12000 * 12000 * 3), size + b"/BitsPerComponent 8", level=1),
         stream(b"q 600 0 0 800 0 0 cm /I Do Q"),
     )
 
@@ -71,8 +71,8 @@ def png(width: int, height: int) -> bytes:
             struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         )
 
-    pack = zlib.compressobj(9)
-    rows = b"".join(pack.compress(bytes(1 + width * 4)) for _ in range(height)) + pack.flush()
+    pack, row = zlib.compressobj(1), bytes(1 + width * 4)
+    rows = b"".join(pack.compress(row) for _ in range(height)) + pack.flush()
     head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     parts = chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
