@@ -4,6 +4,7 @@ loopback."""
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import socket
@@ -61,6 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
                 item.add_marker(pytest.mark.proof)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each worker begins elsewhere in the folders: while some wait for programs, others compute."""
+    return importlib.import_module("xdist.scheduler").WorkStealingScheduling(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -44,7 +44,7 @@ def test_readme_has_two_commands_to_run_and_two_to_test() -> None:
     found = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(found) == {"run", "run-uv", "test"}
     assert [len(commands) for commands in found.values()] == [2, 2, 2]
-    assert found["test"][1] == ".venv/bin/pytest -n 4"
+    assert found["test"][1] == ".venv/bin/pytest -n 6"
 
 
 def test_ci_takes_its_commands_from_the_readme() -> None:
