@@ -29,7 +29,11 @@ Must = Callable[[int, str], int]
 
 
 def main() -> None:
-    spec = json.loads(sys.argv[1])
+    said = sys.argv[1]
+    if said.isdigit():
+        with open(int(said), encoding="utf-8") as told:
+            said = told.read()
+    spec = json.loads(said)
     command = sys.argv[2:]
     if spec["mounts"]:
         _verify(spec["mounts"])

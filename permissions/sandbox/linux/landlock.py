@@ -57,15 +57,19 @@ class Spec:
         )
 
 
-def entry(machine: Machine, spec: Spec) -> list[str]:
-    """The command that applies `spec` to itself and becomes what follows."""
-    return [machine.python, "-I", "-S", str(ENTRY), spec.text()]
+def entry(machine: Machine, spec: Spec | int) -> list[str]:
+    """The command that applies `spec` to itself and becomes what follows.
+
+    A descriptor to read it from has room for what no command line has.
+    """
+    said = str(spec) if isinstance(spec, int) else spec.text()
+    return [machine.python, "-I", "-S", str(ENTRY), said]
 
 
-def alone(profile: SandboxProfile, machine: Machine, filter_fd: int) -> list[str]:
-    """Everything up to the command itself, where there is nothing but Landlock."""
+def alone(profile: SandboxProfile, machine: Machine, filter_fd: int) -> Spec:
+    """What holds where there is nothing but Landlock."""
     network = profile.network
-    spec = Spec(
+    return Spec(
         read=readable(profile),
         write=(*profile.writable, *_WRITABLE_DEVICES),
         network="open" if network.reach == "open" else "none",
@@ -73,7 +77,6 @@ def alone(profile: SandboxProfile, machine: Machine, filter_fd: int) -> list[str
         drop=machine.root,
         cwd=profile.cwd,
     )
-    return entry(machine, spec)
 
 
 def writable(profile: SandboxProfile) -> tuple[str, ...]:

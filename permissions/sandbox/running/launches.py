@@ -117,7 +117,9 @@ class Launches:
 
     def _launcher(self, run: Run, order: Order) -> list[str]:
         if self.level == "landlock":
-            return landlock.alone(order.profile, self.machine, run.filter_fd)
+            spec = landlock.alone(order.profile, self.machine, run.filter_fd)
+            run.args_fd = memory_file("args", spec.text().encode())
+            return landlock.entry(self.machine, run.args_fd)
         blank = self._store.blank(order.profile)
         supplies = bwrap.Supplies(run.filter_fd, run.status_write, blank)
         run.options = bwrap.arguments(order.profile, self.machine, supplies)

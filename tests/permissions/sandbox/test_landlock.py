@@ -93,6 +93,14 @@ def test_what_is_still_kept(box: Sandbox, tmp_path: Path, command: str) -> None:
     assert list((tmp_path / "proj").glob(".*")) == []
 
 
+def test_a_home_among_thousands(box: Sandbox, tmp_path: Path) -> None:
+    """All that lies beside it is granted by name: more than a command line has room for."""
+    for number in range(1500):
+        (tmp_path / f"{number:0100}").mkdir()
+    assert run(box, "echo x > a && cat a") == (0, "x\n")
+    assert run(box, "cat ../home/.ssh/key")[0] != 0
+
+
 def test_protected_names_are_put_aside(box: Sandbox, tmp_path: Path) -> None:
     code, _ = run(box, "mkdir .gatewright && echo x > .gatewright/settings.json")
     assert code == 0
