@@ -39,7 +39,7 @@ MODES: Mapping[str, Mode] = {
         Mode("plan", "only reading; writes nothing but the plan file", cycle=4),
         Mode(
             "auto",
-            "a classifier answers what would be asked",
+            "a judge, which is a model, answers what would be asked",
             edit_in="allow",
             agent="ask",
             cycle=5,
@@ -59,7 +59,7 @@ MODES: Mapping[str, Mode] = {
             cycle=6,
             bypass=True,
         ),
-        Mode("delegate", "coordination only; the main agent touches nothing", cycle=7),
+        Mode("delegate", "coordination only; the main agent touches nothing"),
         Mode("work", "reads anywhere", read_out="allow", chosen=False),
         Mode(
             "fullAccess",
@@ -127,9 +127,9 @@ def flag_mode(name: str) -> str:
     return found
 
 
-def cycle(*, auto: bool, bypass: bool, agents: bool) -> tuple[str, ...]:
+def cycle(*, auto: bool, bypass: bool) -> tuple[str, ...]:
     """The Shift+Tab order; `bypass` only where the person asked for it when the session began."""
-    offered = {"auto": auto, "bypassPermissions": bypass, "delegate": agents}
+    offered = {"auto": auto, "bypassPermissions": bypass}
     rows = sorted((mode for mode in MODES.values() if mode.cycle), key=lambda mode: mode.cycle)
     return tuple(mode.id for mode in rows if offered.get(mode.id, True))
 

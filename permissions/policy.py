@@ -145,6 +145,10 @@ class Policy:
                 watcher(wanted)
         return wanted
 
+    @property
+    def before_plan(self) -> str:
+        return self._previous if self._mode == "plan" else self._mode
+
     def leave_plan(self) -> str:  # to the mode that it was entered from
         return self.set(self._previous) if self._mode == "plan" else self._mode
 
@@ -153,7 +157,6 @@ class Policy:
         order = modes.cycle(
             auto=config.auto_available,
             bypass=config.bypass_offered and not config.disable_bypass,
-            agents=config.agents,
         )
         index = order.index(mode) + 1 if mode in order else 0
         return order[index % len(order)]

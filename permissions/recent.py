@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decision import Decision, DecisionRecord, Deny
+from gatewright.permissions.decision import Decision, DecisionRecord, Deny, Stage
 from gatewright.tools.blocks import Block, Table, Text
 
 KEPT = 50
@@ -18,6 +18,7 @@ SHOWN = 10
 LONGEST = 4000  # of one text in an input: what a file is given has no say in a decision
 TARGET = 60
 LINE = 400
+JUDGE = "judge"  # as people are told of it everywhere
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -122,7 +123,9 @@ def ended(record: DecisionRecord) -> str:
     """Who or what settled it: the person's answer, else the rule, else the stage."""
     if record.answer:
         return f"you ({record.answer})" if record.answer != "cancelled" else "nobody answered"
-    return f"{record.rule} ({record.source})" if record.rule else record.stage
+    if record.rule:
+        return f"{record.rule} ({record.source})"
+    return JUDGE if record.stage == Stage.CLASSIFIER else record.stage
 
 
 def _shown(judged: Judged) -> str:

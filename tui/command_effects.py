@@ -56,6 +56,10 @@ class Reach:
     def renew(self, old: Picking, new: Picking) -> bool:
         return self._repl.picker.renew(old, new)
 
+    def give_back(self, text: str) -> None:
+        """Words that reached nobody are in the prompt, behind what stands there."""
+        self._repl.box.add(text)
+
     def every(self, seconds: float, work: Callable[[], bool]) -> None:
         """Again and again until it says that it is over."""
 

@@ -34,7 +34,10 @@ from gatewright.tui.transcript.calls import (
     plain_content,
 )
 from gatewright.tui.transcript.items import Ending, Invocation, Item, Note, Rule, Said
-from gatewright.tui.workflows.fold import of_run
+from gatewright.tui.workflows.fold import of_run, run_of
+
+HALF = 0.5  # seconds below which no wait is told
+FULL = "The server takes no requests yet"
 
 Question: TypeAlias = ev.Asked | ev.Answered
 Turn: TypeAlias = (
@@ -142,8 +145,11 @@ def _turn(view: View, event: Turn, at: float) -> Reduced:
             view = replace(view, doing=event.reason, doing_since=0.0)
             return replace(view, tries=tries, until=until), ()
         case ev.RequestQueued():
-            told = view.until > at  # how long it waits
-            return view if told else replace(view, doing=event.why, doing_since=0.0, until=0.0), ()
+            if view.until > at:  # how long it waits is told
+                return view, ()
+            until = at + event.seconds if event.seconds >= HALF else 0.0
+            view = replace(view, doing_since=0.0, until=until, tries="")
+            return replace(view, doing=FULL if until else event.why), ()
         case ev.MessageDropped():
             removed = tuple(Removed(item.id) for item in view.live)
             return replace(view, live=()), removed
@@ -165,8 +171,10 @@ def settle(view: View, *, all: bool = False) -> Reduced:
 
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     view, changes = settle(view)
-    ms = max(0, event.ms - round(view.waited * 1000))  # the person's own time counts for nobody
-    view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, ms))
+    waited = round(view.waited * 1000)  # the person's own time counts for nobody
+    ms = max(0, event.ms - waited)
+    ending = Ending(0, event.stop, event.message, event.usage, event.cost, ms, waited)
+    view, more = add(view, ending)
     return replace(view, waited=0.0), (*changes, *more)  # a stored session knows no turn's start
 
 
@@ -243,6 +251,8 @@ def _background(view: View, event: ev.TasksChanged) -> Reduced:
     title = event.title.partition("\n")[0]
     row = next((row for path, row in view.agents.items() if path.endswith(f"/{event.ended}")), None)
     name, title = (row.label, row.task) if row else (f"Background {event.ended}", title)
+    if row is not None and row.over and run_of(row.path) and row.doing:
+        title = row.doing  # why a run did not come to its end is told nowhere else
     text = f"{name} has ended, {event.status}"
     text = f"{text}: {title}" if title else text
     before = view.ends

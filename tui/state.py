@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -17,19 +17,32 @@ from gatewright.tui.transcript.items import Invocation, Item, Looked, Note, Pros
 
 
 class Pending(msgspec.Struct, frozen=True):
-    """A question waiting for the person; of another agent with its task, and since when."""
+    """A question waiting for the person; of another agent with its task.
+
+    Its agent waits `since`, perhaps behind others; it was `put` when its turn had come.
+    """
 
     id: int
     ask: Ask
     agent: str
     path: str = MAIN
     task: str = ""
+    put: float = 0.0
     since: float = 0.0
 
     @property
     def called(self) -> str:
         """What a person who looks elsewhere is told of it."""
         return self.ask.title if self.path == MAIN else f"{self.agent}: {self.ask.title}"
+
+
+class Worker(NamedTuple):
+    """An agent of a workflow's run, which has no row: what it is at, and since when it asks."""
+
+    label: str
+    task: str = ""
+    asks_since: float = 0.0
+    run: str = ""
 
 
 class Hooked(msgspec.Struct, frozen=True):
@@ -63,7 +76,7 @@ class View(msgspec.Struct, frozen=True):
     confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()
     agents: Agents = {}  # by path, those that ended too
-    workers: Mapping[str, tuple[str, str]] = {}  # agents of workflows: what they are at, and whose
+    workers: Mapping[str, Worker] = {}  # agents of workflows at work, by path
     agent_calls: dict[str, str] = {}  # calls that are agents, by their ids
     busy_since: float = 0.0  # 0: nothing runs
     doing: str = ""

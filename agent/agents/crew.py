@@ -351,8 +351,7 @@ class Crew:
         """It waits for the person's answer, or has it."""
         life = self.lives.get(agent)
         if life is not None and life.running:
-            life.phase = "waiting" if waiting else "running"
-            life.state = "asks" if waiting else "answering"
+            life.asks(waiting=waiting)
             self._tell(life)
 
     def awaited(self, agent: str) -> bool:

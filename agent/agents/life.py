@@ -43,6 +43,7 @@ from gatewright.tools.protocol import Progress
 NEWS = 200  # lines that nobody asked for yet
 LINE = 400  # characters of one
 REFUSALS = 20  # that a report names
+ASKS = "asks"  # what it says of itself while it waits for the person
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +114,8 @@ class Life:
         self.blocked = 0  # agents it started and waits for
         self.placed = False
         self.held = False  # its request waits for its turn at the server
+        self._until = 0.0  # the server wants no request before
+        self._asking = 0  # calls of it that wait for the person
         self._log: deque[str] = deque(maxlen=NEWS)
         self._unasked = 0
         self.work: asyncio.Future[End] | None = None  # its turns and the waits between them
@@ -126,7 +129,7 @@ class Life:
         """One of its own events; whether what it is at has changed."""
         if isinstance(event, RequestQueued | RetryScheduled):
             self.phase, self.state, self.held = "waiting", "waits for the server", True
-            self.target = f"{event.seconds:.0f} s" if event.seconds >= 0.5 else ""
+            self.target, self._until = "", self._clock() + event.seconds
             return True
         if self.held:
             self.phase, self.state, self.target, self.held = "running", "answering", "", False
@@ -183,7 +186,21 @@ class Life:
         self._log.append(text)
         self._unasked = min(self._unasked + 1, NEWS)
 
+    def asks(self, *, waiting: bool) -> None:
+        """A call waits for the person, or does not any more: then it goes on with that call."""
+        self._asking += 1 if waiting else -1
+        self.phase = "waiting" if self._asking else "running"
+
     # how it stands
+
+    @property
+    def is_asking(self) -> bool:
+        return self._asking > 0
+
+    @property
+    def held_for(self) -> float:
+        """Seconds until the server wants its request."""
+        return max(0.0, self._until - self._clock()) if self.held else 0.0
 
     @property
     def title(self) -> str:
@@ -227,7 +244,7 @@ class Life:
     def progressed(self) -> AgentProgressed:
         return AgentProgressed(
             child=self.path,
-            state=self.state or self.phase,
+            state=ASKS if self.is_asking else self.state or self.phase,
             target=self.target,
             tokens=self.tokens,
             cost=self.cost,
@@ -235,6 +252,7 @@ class Life:
             tools=self.tools,
             phase=self.phase,
             background=self.background,
+            wait=self.held_for,
         )
 
     def summed(self) -> AgentFinished:

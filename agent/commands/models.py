@@ -235,7 +235,8 @@ def _asked(place: KeyPlace, book: ModelBook, *, lacking: bool) -> Secret:
             counts = f"but {place.variable} is set and comes before it: unset that to use this one"
         said = Say.text(
             f"The key for {name} is kept in {where} {counts}.{doubt} "
-            f"/model chooses one of its models; /logout {name} forgets the key."
+            f"/model chooses one of its models, and until then what answers now goes on; "
+            f"/logout {name} forgets the key."
         )
         usual = book.usual(name) if lacking else ""
         return Change(SetModel(usual), said.blocks) if usual else said

@@ -17,6 +17,7 @@ SHOWN = 20
 NAMED = 8  # of those that were stopped at once
 COLUMNS = ("Type", "State", "For", "Tokens", "$", "Task", "Last line")
 NOTHING = "Nothing runs in the background."
+CENT = 0.01
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
 
 
@@ -112,8 +113,8 @@ def _choice(row: TaskRow) -> Choice:
         row.status,
         elapsed(row.seconds),
         f"{row.tokens:,}" if row.tokens else "",
-        f"{row.cost:.2f}" if row.cost else "",
-        " ".join(row.title.split()),
+        f"{row.cost:.2f}" if row.cost >= CENT else f"{row.cost:.4f}" if row.cost else "",
+        _task(row),
         row.last,
     )
     return Choice(
@@ -126,6 +127,16 @@ def _choice(row: TaskRow) -> Choice:
         numbers=(0.0, float(row.running), row.seconds, float(row.tokens), row.cost),
         agent=row.agent,
     )
+
+
+def _task(row: TaskRow) -> str:
+    """What it is about; of an agent without its type, which many share."""
+    title = " ".join(row.title.split())
+    if not row.agent:
+        return title
+    called, _, task = title.partition(", ")
+    name, colon, _ = called.rpartition(": ")
+    return f"{name}: {task}" if colon else task or title
 
 
 async def _stopped(jobs: ListedJobs, id: str) -> str:

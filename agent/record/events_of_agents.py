@@ -85,3 +85,4 @@ class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
     tools: int = 0
     phase: AgentPhase = "running"
     background: bool = False
+    wait: float = 0.0  # seconds until the server wants its request

@@ -17,6 +17,8 @@ FOLDER = Path(".gatewright") / "plans"
 
 
 class PlanModes(Protocol):
+    @property
+    def before_plan(self) -> str: ...
     def current(self) -> str: ...
     def set(self, name: str) -> str: ...
     def leave_plan(self) -> str:
@@ -35,6 +37,10 @@ class SessionPlanning:
     @property
     def path(self) -> Path:
         return self._path
+
+    @property
+    def back(self) -> str:
+        return self._modes.before_plan
 
     def active(self) -> bool:
         return self._modes.current() == PLAN

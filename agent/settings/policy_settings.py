@@ -111,6 +111,8 @@ def start_mode(base: Base) -> str:
     ours = start.path.parent == here and not start.foreign
     if not around.options.mode and ours and start.mode and start.mode not in LOOSE_MODES:
         return start.mode
+    if around.interactive and ours and not around.options.mode and start.mode in LOOSE_MODES:
+        base.warn(f"This session was in {start.mode} mode. /mode {start.mode} goes on in it.")
     wanted = around.settings.permissions.default_mode or "default"
     if canonical(wanted) is None:
         base.warn(f"There is no permission mode {wanted!r} (permissions.defaultMode).")

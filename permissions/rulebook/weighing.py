@@ -224,7 +224,7 @@ def _unsettled(rule: Rule) -> str:
 
     line = read_line(rule.form.text, Start((None,), "~", {}))
     raw = [arg.raw for part in line.parts for arg in part.argv if arg.dynamic]
-    return ", ".join(dict.fromkeys(raw))[:CUT]
+    return " ".join(dict.fromkeys(raw))[:CUT]
 
 
 def _target(call: Call) -> str:

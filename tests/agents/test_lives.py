@@ -9,7 +9,7 @@ import pytest
 
 from gatewright.agent.agents.crew import CrewLimits
 from gatewright.agent.agents.life import Life
-from gatewright.agent.record.events import AgentProgressed
+from gatewright.agent.record.events import AgentProgressed, RequestQueued, ToolStarted
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolFailure
 from tests.agents.crews import Team, team
@@ -230,3 +230,32 @@ async def test_closing_leaves_nothing() -> None:
         assert [life.status() for life in lives] == ["stopped"] * 4
         assert all(len(made.ends(life.path)) == 1 for life in lives)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_it_goes_on_with_the_call_that_was_asked_about() -> None:
+    async with team(HOLD) as made:
+        life = made.start("look", attended=True)
+        await eventually(lambda: asked_for(made, 1))
+        begun = ToolStarted(call_id="a", name="Bash", input={}, verb="Run", target="make")
+        life.saw(begun)
+        for waiting in (True, True, False):  # two of its calls; one is answered
+            made.crew.asks(life.path, waiting)
+        assert (life.progressed().state, life.progressed().phase) == ("asks", "waiting")
+        made.crew.asks(life.path, False)
+        now = life.progressed()
+        assert (now.state, now.target, now.phase) == ("Run", "make", "running")
+        made.crew.stop(life, "agent")
+        await gone(life)
+
+
+async def test_how_long_the_server_wants_nothing_is_told_as_it_is_by_then() -> None:
+    async with team(HOLD) as made:
+        life = made.start("look", attended=True)
+        await eventually(lambda: asked_for(made, 1))
+        life.saw(RequestQueued(seconds=3600, ahead=0))
+        assert 0 < life.progressed().wait <= 3600
+        assert life.progressed().state == "waits for the server"
+        life.saw(ToolStarted(call_id="a", name="Bash", input={}, verb="Run", target="make"))
+        assert life.progressed().wait == 0
+        made.crew.stop(life, "agent")
+        await gone(life)

@@ -80,7 +80,7 @@ def test_all_modes_and_back(program: Program) -> None:
             terminal.wait_until(lambda text: _mode(text.splitlines()) != before)  # noqa: B023
             seen.append(_mode(terminal.screen()))
             assert len(seen) < 8, seen
-        modes = ["default", "acceptEdits", "autoInProject", "plan", "delegate", "default"]
+        modes = ["default", "acceptEdits", "autoInProject", "plan", "default"]
         assert seen == modes
 
 

@@ -135,6 +135,10 @@ class Plan:
     def path(self) -> Path:
         return self._path
 
+    @property
+    def back(self) -> str:
+        return "default"
+
     def active(self) -> bool:
         return self._on
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gatewright.tools.access import Effect
-from gatewright.tools.blocks import Markdown, Table, Todo, TodoItem
+from gatewright.tools.blocks import Markdown, Table, Text, Todo, TodoItem
 from gatewright.tools.interact import Answer
 from gatewright.tools.services import PlanStart
 from tests.fakes.toolbox import Toolbox, text
@@ -37,6 +37,10 @@ class TestQuestions:
         assert result.data["answers"] == {"Which colour?": "Blue", "Which sizes?": "S, M; and XL"}
         assert "Which colour?\n-> Blue" in text(result)
         first, second = box.asked
+        assert [first.body, second.body] == [
+            (),
+            (Text("Which colour?  Blue", "dim"),),
+        ]
         assert (first.kind, first.free_text, first.multiple) == ("question", True, False)
         assert [option.label for option in first.options] == ["Red", "Blue"]
         assert second.multiple
@@ -84,7 +88,7 @@ class Plan:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.on = False
+        self.on, self.back = False, "default"
         self.left: list[tuple[PlanStart, str]] = []
 
     @property
@@ -125,6 +129,21 @@ class TestPlan:
         (ask,) = box.asked
         assert ask.kind == "plan" and ask.body == (Markdown("# Steps\n"),)
         assert [option.id for option in ask.options] == ["edit", "clear", "accept_edits", "keep"]
+        assert ask.options[0].label == "Start editing, in default mode"
+
+    async def test_the_mode_that_is_gone_back_to_stands_once(
+        self, box: Toolbox, plan: Plan
+    ) -> None:
+        plan.enter()
+        plan.back = "acceptEdits"
+        plan.path.write_text("# Steps\n", encoding="utf-8")
+        box.answers = [Answer(("keep",))]
+        await box.refused("ExitPlanMode")
+        (ask,) = box.asked
+        assert [(each.id, each.key) for each in ask.options] == [
+            ("edit", "1"), ("clear", "2"), ("keep", "3"),
+        ]  # fmt: skip
+        assert ask.options[0].label == "Start editing, in acceptEdits mode"
 
     async def test_feedback_keeps_planning(self, box: Toolbox, plan: Plan) -> None:
         plan.enter()

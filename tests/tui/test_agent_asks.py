@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gatewright.agent.record import events as ev
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import HOLD, QUIET
+from gatewright.tui.reduce import reduce
 from gatewright.tui.state import View
 from tests.tui.agent_scenes import asks, start
 from tests.tui.asked import permission
@@ -136,3 +139,22 @@ async def test_five_at_once_are_all_seen_and_all_answered_to_the_right_one() -> 
             await s.until(lambda: asked not in s.app.repl.view.asks)  # noqa: B023  at once
         assert [number for number, _ in s.session.answers] == [1, 3, 5, 2, 4]
         assert s.app.repl.box.text == ""
+
+
+def test_who_waited_behind_another_question_waits_since_it_asked() -> None:
+    view = known()
+    for number, child in ((1, "main/a1"), (2, "main/a2")):
+        asks_now = ev.AgentProgressed(child=child, state="asks", phase="waiting")
+        view, _ = reduce(view, at(100.0 + number, asks_now, child))
+    view, _ = reduce(view, at(103.0, ev.Asked(id=1, ask=ASK), "main/a1"))
+    assert [each.since for each in view.asks] == [101.0]
+    view, _ = reduce(view, at(120.0, ev.Answered(id=1, answer=Answer()), "main/a1"))
+    view, _ = reduce(view, at(120.0, ev.Asked(id=2, ask=ASK), "main/a2"))
+    assert [each.since for each in view.asks] == [102.0]
+    assert view.waited == pytest.approx(17.0)  # nobody's time counts twice
+    view, _ = reduce(view, at(125.0, ev.Answered(id=2, answer=Answer()), "main/a2"))
+    assert view.waited == pytest.approx(22.0)
+
+
+def at(now: float, event: ev.AnyEvent, agent: str) -> ev.Envelope:
+    return ev.Envelope(seq=0, uuid="", parent="", timestamp=now, agent=agent, event=event)

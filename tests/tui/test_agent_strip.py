@@ -278,3 +278,28 @@ async def test_a_failure_stays_until_the_person_has_written() -> None:
         await s.see("✗ Explore")
         s.session.publish(said("go on"))
         await s.gone("✗ Explore")
+
+
+def doing(width: int, at: float = 12.0, **facts: object) -> str:
+    one = row("main/a", kind="Explore", task="Find who renews the lease", since=1.0, **facts)  # type: ignore[arg-type]
+    return strip_rows([one], (), at, width)[0].plain
+
+
+def test_a_sentence_is_cut_at_its_end_and_a_file_keeps_its_name() -> None:
+    why = "The model's service did not answer (503) after 12 tries."
+    assert "failed: The model's service" in doing(80, state="failed", doing=why)
+    assert "Run sleep 20; echo" in doing(72, doing="Run sleep 20; echo done && echo and more of it")
+    assert "strip_rows.py" in doing(76, doing="Read gatewright/tui/agents/strip_rows.py")
+
+
+async def test_a_wait_for_the_server_counts_down() -> None:
+    waits = ev.AgentProgressed(
+        child=path(0), state="waits for the server", phase="waiting", wait=11.0
+    )
+    async with stage() as s:
+        child = start(s.session, 0)
+        s.session.publish(waits, agent=child)
+        await s.see("waits for the server 11 s")
+        s.session.now += 4
+        await s.wait(1.1)
+        await s.see("waits for the server 7 s")

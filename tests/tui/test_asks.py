@@ -200,7 +200,12 @@ async def test_numbers_mark_at_once_however_fast_they_follow() -> None:
         await s.see("Which?", "Space or its number marks one")
         await s.settled()
         s.clock.now += 2 * GUARD
+        await s.press("enter")
+        await s.see("nothing is marked: space marks, esc answers nothing")
+        assert s.session.answers == []
+        s.clock.now += 2 * GUARD
         await s.press("1", "2", "3", "2")
+        await s.press("2", "2")
         await s.see("[x] a", "[ ] b", "[x] c")
         assert s.app.repl.box.text == ""
         await s.press("enter")

@@ -294,3 +294,10 @@ def test_a_long_output_is_cut_between_lines_and_nothing_of_it_is_lost(text: str)
     parts = list(steps(text))
     assert "\n".join(parts) == text
     assert all(part.count("\n") <= STEP for part in parts)
+
+
+def test_columns_stand_where_their_markdown_says() -> None:
+    rows = draw(
+        b.Markdown("| a | b | c |\n|:--|:-:|--:|\n| left | in the middle | 1 |\n| x | y | z |"), 60
+    )
+    assert [row.plain.rstrip() for row in rows if "y" in row.plain] == ["x          y        z"]

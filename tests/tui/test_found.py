@@ -7,7 +7,14 @@ from textual import events
 
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.panels import DoctorPanel
-from gatewright.agent.record.events import AssistantMessage, Cleared, ModeChanged, Noticed
+from gatewright.agent.record.events import (
+    AssistantMessage,
+    Cleared,
+    ModeChanged,
+    Noticed,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.agent.record.messages import TextPart
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
@@ -159,3 +166,21 @@ async def test_a_clipboard_without_a_picture_is_told() -> None:
         await s.see("no picture in the clipboard")
         await s.press("x")
         assert s.app.repl.box.text == "x"
+
+
+async def test_how_a_call_ended_is_found_too_and_no_key_is_cut() -> None:
+    async with stage(size=(80, 24)) as s:
+        for id, ok, summary in (("a", False, "refused"), ("b", True, "unchanged")):
+            s.session.publish(
+                ToolStarted(call_id=id, name="Edit", input={}, verb="Edit", target="prices.py"),
+                ToolFinished(call_id=id, ok=ok, content=(), summary=summary),
+            )
+        await s.see("unchanged")
+        await s.press("ctrl+t")
+        await s.see("/ searches")
+        for word in ("refused", "unchanged"):
+            await s.press("slash", *word, "enter")
+            await s.see(f"{word}: 1 of 1")
+        await s.press("slash", *"nowhere", "enter")
+        foot = (await s.see("Nothing found for nowhere")).rstrip().rpartition("\n")[2]
+        assert "…" not in foot and "esc closes" in foot

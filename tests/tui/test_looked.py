@@ -54,7 +54,11 @@ def test_files_are_counted_once_and_searches_beside_them() -> None:
 
 
 def test_calls_side_by_side_are_one_row_from_the_start() -> None:
-    _view, changes = play(begun("a", "a.py"), begun("b", "b.py"), done("b"))
+    """What is not done is not said to be: it may wait for a yes."""
+    view, begins = play(begun("a", "a.py"), begun("b", "b.py"), done("b"))
+    assert rows(items(begins)) == ["● Read 1 file, reading 1 file  a.py, b.py"]
+    _view, changes = play(done("a"), view=view)
+    changes = [*begins, *changes]
     assert rows(items(changes)) == ["● Read 2 files  a.py, b.py"]
 
 

@@ -78,8 +78,24 @@ async def test_no_list_opens_below_a_question(words: str) -> None:
         await s.until(lambda: s.app.repl.box.text == words)
         assert not s.app.repl.menu.open
         s.clock.now += 2 * QUIET
+        await s.press("escape", "escape")  # the words are taken back, and nothing is refused
+        await s.until(lambda: s.app.repl.box.text == "")
+        await unanswered(s)
+        s.clock.now += 2 * QUIET
         await s.press("escape")
         await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
+async def test_escape_takes_back_what_was_typed_below_a_question_and_says_so() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission())
+        await s.see("n  No · esc")
+        await s.type("why")
+        await s.see("Tell the agent what you typed · esc takes it back")
+        await s.press("escape")
+        await s.see("n  No · esc")
+        assert s.app.repl.box.text == ""
+        await unanswered(s)
 
 
 async def test_letters_never_answer_behind_a_blank() -> None:
@@ -425,3 +441,24 @@ async def test_an_early_letter_given_again_within_a_word_is_no_answer() -> None:
         await s.press("n", "o")
         await unanswered(s)
         assert s.app.repl.box.text == "nno"
+
+
+async def test_words_typed_anew_below_a_question_are_still_meant_for_it() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission())
+        await s.type("why")
+        await s.until(lambda: s.app.repl.box.text == "why")
+        await s.press("ctrl+u", *"usepip")
+        await s.see("Tell the agent what you typed")
+        s.clock.now += QUIET
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(text="usepip"))])
+
+
+async def test_a_word_that_came_at_once_is_no_answer_that_came_too_early() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission(), guarded=True)
+        for letter in "but":  # as they come in one write, before the prompt has any
+            s.app.post_message(events.Key(letter, letter))
+        await s.until(lambda: s.app.repl.box.text == "but")
+        assert "once more" not in s.text()

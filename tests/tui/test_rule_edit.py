@@ -212,7 +212,7 @@ async def test_a_line_with_a_variable_has_its_own_way() -> None:
     async with stage() as s:
         s.session.weigh_hook = found
         await ask(s, pushing(WORD, "make $T"))
-        shown = await s.see("e  Yes, and keep a rule for it")
+        shown = await s.see("Y  Yes, and keep a rule for it")
         assert CHANGES not in shown
         await s.press("e")
         await s.see("Bash(make $T)", "It covers this call.")
@@ -220,7 +220,7 @@ async def test_a_line_with_a_variable_has_its_own_way() -> None:
         await s.until(lambda: s.session.answers == [(1, Answer(("always",), rules=WORD.rules))])
 
 
-@pytest.mark.parametrize("choose", [("e",), ("down", "down", "down", "enter")])
+@pytest.mark.parametrize("choose", [("e",), ("Y",), ("down", "down", "down", "enter")])
 async def test_that_way_is_also_chosen_by_arrows(choose: tuple[str, ...]) -> None:
     async with stage() as s:
         s.session.weigh_hook = found

@@ -110,3 +110,12 @@ def test_what_was_written_in_this_turn_is_counted_also_before_its_number_is_know
     done = ev.AssistantMessage(id="m", model="x", parts=(TextPart("word " * 100),))
     view = told(view, (102.0, done), (102.0, used(7100)))
     assert "10 s · 2.1k tokens" in row(view, 110.0)
+
+
+def test_a_server_that_is_full_counts_down_too() -> None:
+    view = told(View(), (90.0, ev.TurnStarted()), (100.0, ev.RequestQueued(seconds=12, ahead=0)))
+    for now, left in ((100.0, 12), (103.5, 9), (111.2, 1)):
+        assert f"takes no requests yet  again in {left} s  esc" in row(view, now)
+    assert "again in" not in row(view, 112.0)
+    behind = told(view, (112.5, ev.RequestQueued(seconds=0, ahead=2)))
+    assert "Waits for its turn at the server, 2 before it" in row(behind, 113.0)

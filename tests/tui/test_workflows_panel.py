@@ -12,7 +12,7 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext, always
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.events_of_workflows import CallNow
-from gatewright.tools.interact import Ask, Option
+from gatewright.tools.interact import Answer, Ask, Option
 from tests.fakes.run_book import ENDED, RUN, FakeRuns
 from tests.tui.stage import Stage, stage
 
@@ -239,3 +239,78 @@ async def test_a_question_names_the_agent_as_its_run_does() -> None:
         s.session.publish(progressed(replace(call, state="done")))
         await s.settled()
         assert s.app.repl.view.workers == {}
+
+
+async def test_who_asks_is_counted_also_before_its_question_is_put() -> None:
+    def asking(n: int) -> CallNow:
+        return CallNow(index=n, label=f"call {n}", phase="Refute", state="asks", agent=f"a{n}")
+
+    ask = Ask("permission", "Run this?", (), (Option("once", "Yes", "y"), Option("no", "No", "n")))
+    waits = progressed(*map(asking, (1, 2, 3)), status="paused", live=3, asks=3)
+    async with stage(size=(110, 30)) as s:
+        s.session.publish(ev.WorkflowStarted(run="wf_1", name="review"), waits)
+        s.session.publish(ev.Asked(id=1, ask=ask), agent="main/a1")
+        text = await s.see("call 1 asks", "1 of 3", "waits for you: 3 asking")
+        assert "paused" not in text, "nobody paused it"
+        s.session.now += 20
+        s.session.publish(ev.Answered(id=1, answer=Answer(("once",))), agent="main/a1")
+        s.session.publish(progressed(replace(asking(1), state="running")))
+        s.session.publish(ev.Asked(id=2, ask=ask), agent="main/a2")
+        await s.see("call 2 asks", "1 of 2", "waits 2")
+        s.session.publish(ev.Answered(id=2, answer=Answer(("once",))), agent="main/a2")
+        s.session.publish(ev.WorkflowEnded(run="wf_1", name="review", status="stopped"))
+        await s.settled()
+        assert s.app.repl.view.workers == {}
+
+
+async def test_nothing_is_offered_for_agents_that_have_ended() -> None:
+    async with opened() as (s, runs):
+        await go(s, "enter", "down", "enter")
+        await s.see("x stops", "m message")
+        runs.many = [replace(each, state="done") for each in runs.many]
+        runs.move(done=21)
+        await s.gone("m message")
+        await go(s, "m")
+        await s.see("It has ended. /workflows resume wf_4k2m9x app/lease.py:41 has it done again.")
+
+
+async def test_words_for_an_agent_that_ended_meanwhile_are_in_the_prompt() -> None:
+    async with opened() as (s, runs):
+        await go(s, "enter", "down", "enter", "m")
+        await s.see("To app/lease.py:41")
+        await s.type("be quick")
+        runs.many = [replace(each, state="done") for each in runs.many]
+        await go(s, "enter")
+        await s.see("It has ended: your words are in the prompt")
+        assert s.app.repl.box.text == "be quick"
+        assert runs.did == []
+
+
+async def test_lines_of_a_result_stay_lines() -> None:
+    async with opened() as (s, runs):
+        runs.runs[0] = replace(runs.runs[0], status="done", result="a.py: yes\nb.py: no")
+        await go(s, "o")
+        rows = (await s.see("a.py: yes")).split("\n")
+        assert any(row.strip() == "b.py: no" for row in rows)
+
+
+async def test_a_run_whose_agents_all_ask_is_not_said_to_be_paused() -> None:
+    async with opened() as (s, runs):
+        runs.move(status="paused", running=2, asks=2)
+        await go(s, "enter")
+        assert "paused" not in await s.see("asks · 12 of 21 agents", "2 wait for you")
+
+
+async def test_why_a_run_failed_is_told_whole() -> None:
+    why = "Say what to look for: /deep-research QUESTION, in a sentence of your own (line 22)"
+    async with stage(size=(110, 30)) as s:
+        s.session.publish(
+            ev.WorkflowStarted(run="wf_1", name="deep-research", description="Research a question"),
+            progressed(),
+        )
+        assert "0/0" not in await s.see("Research a question")
+        s.session.publish(
+            ev.WorkflowEnded(run="wf_1", name="deep-research", status="failed", why=why),
+            ev.TasksChanged(running=(), ended="wf_1", status="failed", title="deep-research: x"),
+        )
+        await s.see("deep-research has ended, failed: Say what to look for", "own (line 22)")

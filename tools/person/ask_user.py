@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -51,7 +51,7 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
     async def run(self, input: AskUserInput, ctx: ToolContext) -> Run:
         answers: dict[str, str] = {}
         for number, question in enumerate(input.questions, 1):
-            answer = await ctx.ask(_ask(question, number, len(input.questions)))
+            answer = await ctx.ask(_ask(question, number, len(input.questions), answers))
             if answer.cancelled:
                 break
             answers[question.question] = _words(answer)
@@ -78,12 +78,14 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
         return (Table(("Question", "Answer"), rows),) if rows else ()
 
 
-def _ask(question: Question, number: int, count: int) -> Ask:
+def _ask(question: Question, number: int, count: int, answers: Mapping[str, str]) -> Ask:
+    """What was answered to those before stands above its options."""
+    said = "\n".join(f"{each}  {answer}" for each, answer in answers.items())
     return Ask(
         reason=f"Question {number} of {count}." if count > 1 else "",
         kind="question",
         title=question.question,
-        body=(),
+        body=(Text(said, "dim"),) if said else (),
         options=tuple(
             Option(id=option.label, label=option.label, key=str(i), help=option.description)
             for i, option in enumerate(question.options, 1)

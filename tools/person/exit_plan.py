@@ -20,12 +20,19 @@ from gatewright.tools.services import Planning, PlanStart
 from gatewright.tools.system.exact import real_path
 
 _KEEP = "keep"
-_OPTIONS = (
-    Option("edit", "Start editing", "1", "keeps the conversation"),
-    Option("clear", "Clear the context and start", "2", "the conversation restarts with the plan"),
-    Option("accept_edits", "Start with edits accepted", "3", "edits inside run without asking"),
-    Option(_KEEP, "Keep planning", "4", "say what to change"),
-)
+_ACCEPTS = "acceptEdits"
+
+
+def _options(back: str) -> tuple[Option, ...]:
+    """The mode that is gone back to is named, as it decides what is asked; none stands twice."""
+    found = (
+        ("edit", f"Start editing, in {back} mode", "keeps the conversation"),
+        ("clear", f"Clear the context and start, in {back} mode", "restarts with the plan"),
+        ("accept_edits", "Start with edits accepted", "edits inside run without asking"),
+        (_KEEP, "Keep planning", "say what to change"),
+    )
+    shown = [each for each in found if each[0] != "accept_edits" or back != _ACCEPTS]
+    return tuple(Option(id, label, str(n), help) for n, (id, label, help) in enumerate(shown, 1))
 
 
 class ExitPlanInput(BaseModel):
@@ -52,7 +59,7 @@ class ExitPlanMode(CheckedTool[ExitPlanInput]):
                 kind="plan",
                 title="Start with this plan?",
                 body=(Markdown(plan),),
-                options=_OPTIONS,
+                options=_options(planning.back),
                 tool=self.name,
                 free_text=True,
             )

@@ -19,7 +19,7 @@ from gatewright.tui.agents.known import (
     started,
     with_row,
 )
-from gatewright.tui.state import Appended, Change, Patched, Pending, Reduced, View
+from gatewright.tui.state import Appended, Change, Patched, Pending, Reduced, View, Worker
 from gatewright.tui.transcript.items import AgentBlock
 
 Told: TypeAlias = ev.AgentStarted | ev.AgentFinished | ev.AgentProgressed
@@ -71,7 +71,7 @@ def _goes_on(view: View, event: ev.AgentProgressed | ev.AgentFinished, at: float
         case ev.AgentProgressed():
             if before is None:
                 return view, ()
-            row = progressed(before, event)
+            row = progressed(before, event, at)
         case ev.AgentFinished():
             row = finished(before or AgentRow(path=event.child), event, at)
     if row == before:
@@ -150,10 +150,13 @@ def asked(view: View, event: Question, path: str, at: float) -> View:
             return replace(_resumed(view, left, at), asks=left)
         case ev.Asked(id=id, ask=ask):
             row = view.agents.get(path)
-            name, task = view.workers.get(path, (path.rpartition("/")[2], ""))
-            if row is not None or path == MAIN:
-                name, task = (row.label, row.task) if row is not None else (MAIN, "")
-            pending = Pending(id, ask, name, path, task, at)
+            who = view.workers.get(path, Worker(path.rpartition("/")[2]))
+            if row is not None:
+                who = Worker(row.label, row.task, row.asks_since)
+            elif path == MAIN:
+                who = Worker(MAIN)
+            waits = min(who.asks_since or at, at)  # perhaps behind others that were put first
+            pending = Pending(id, ask, who.label, path, who.task, put=at, since=waits)
             return replace(view, asks=_queued(view, pending))
 
 
@@ -162,7 +165,7 @@ def _resumed(view: View, left: tuple[Pending, ...], at: float) -> View:
     waits = [each for each in view.asks if _foreground(view, each.path)]
     if not waits or any(each in left for each in waits):
         return view
-    took = max(0.0, at - min(each.since for each in waits))
+    took = max(0.0, at - min(each.put for each in waits))
     tools = {id: replace(run, started=run.started + took) for id, run in view.tools.items()}
     since = view.doing_since + took if view.doing_since else 0.0
     return replace(view, tools=tools, doing_since=since, waited=view.waited + took)

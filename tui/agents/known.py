@@ -49,6 +49,8 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     block: AgentBlock | None = None
     read: bool = False  # the person wrote something since it ended
     asks: bool = False  # it waits for the person, perhaps behind others
+    asks_since: float = 0.0
+    until: float = 0.0  # the server wants its request then
 
     @property
     def label(self) -> str:
@@ -91,16 +93,19 @@ def started(before: AgentRow | None, event: ev.AgentStarted, at: float) -> Agent
     )
 
 
-def progressed(row: AgentRow, event: ev.AgentProgressed) -> AgentRow:
+def progressed(row: AgentRow, event: ev.AgentProgressed, at: float) -> AgentRow:
     """The sums only grow: what is told late changes nothing back."""
     if row.over:
         return row
+    asks = event.phase == "waiting" and event.state == ASKS
     return replace(
         row,
         state="running" if event.phase == "running" else "waiting",
         doing="" if event.state == event.phase else f"{event.state} {event.target}".strip(),
         background=event.background or row.background,
-        asks=event.phase == "waiting" and event.state == ASKS,
+        asks=asks,
+        until=at + event.wait if event.wait else 0.0,
+        asks_since=(row.asks_since or at) if asks else 0.0,
         tools=max(row.tools, event.tools),
         tokens=max(row.tokens, event.tokens),
         cost=max(row.cost, event.cost),

@@ -8,6 +8,7 @@ from gatewright.agent.record.events import AgentFinished, Envelope
 from gatewright.tools.access import MAIN
 from gatewright.tui.agents.known import AgentRow, Agents
 from gatewright.tui.state import View
+from gatewright.tui.workflows.fold import run_of
 
 STAYS = 30.0  # seconds that one which ended stays
 TO_READ = ("failed", "interrupted", "budget spent")  # they stay until the person has written since
@@ -63,7 +64,9 @@ def asking(view: View) -> frozenset[str]:
 def to_answer(view: View) -> int:
     """How many questions wait, those that are not put yet among them."""
     put = {each.path for each in view.asks}
-    return len(view.asks) + len(asking(view) - put)
+    waits = {path for path in asking(view) if not run_of(path)}  # of a run its agents count
+    waits |= {path for path, each in view.workers.items() if each.asks_since}
+    return len(view.asks) + len(waits - put)
 
 
 def in_title(view: View) -> str:

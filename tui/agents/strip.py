@@ -128,7 +128,10 @@ class Strip(Rows, can_focus=True):
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        works = any(row.state == "running" or row.path in self._asking for row in self._rows)
+        works = any(
+            row.state == "running" or row.until > now or row.path in self._asking
+            for row in self._rows
+        )
         if left := TICK if works else expiry(self._agents, now):
             self._timer = self.set_timer(left, self._again)
 

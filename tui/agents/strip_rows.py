@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -38,6 +39,14 @@ class Figures(NamedTuple):
     cost: str
 
 
+class Standing(NamedTuple):
+    """How an agent stands now; `asks`: it waits for the person."""
+
+    figures: Figures
+    doing: str
+    asks: bool
+
+
 def strip_rows(
     rows: Sequence[AgentRow],
     asking: Collection[str],
@@ -60,10 +69,11 @@ def strip_rows(
     figures = [_figures(row, now, asks=row.path in asking) for row in shown]
     columns = zip(*figures, strict=True)
     widths = [max(cells.width(text) for text in column) for column in columns]
-    made = [
-        _row(row, facts, widths, width, asks=row.path in asking, here=_here(at, first + n))
-        for n, (row, facts) in enumerate(zip(shown, figures, strict=True))
-    ]
+    made: list[Line] = []
+    for n, (row, facts) in enumerate(zip(shown, figures, strict=True)):
+        asks = row.path in asking
+        standing = Standing(facts, _doing(row, now, asks=asks), asks)
+        made.append(_row(row, standing, widths, width, here=_here(at, first + n)))
     if len(shown) < len(rows):
         hidden = len(rows) - len(shown)
         made.append(_more(f"{hidden} more" if shown else f"{hidden} agents", rows, asking, width))
@@ -100,13 +110,13 @@ def clock(seconds: float) -> str:
 
 def _row(
     row: AgentRow,
-    figures: Figures,
+    standing: Standing,
     widths: Sequence[int],
     width: int,
     *,
-    asks: bool,
     here: bool | None,
 ) -> Line:
+    figures, doing, asks = standing
     prefix = "selected." if here else ""
     mark, role = ASKED if asks else MARKS[row.state]
     left = "" if here is None else "▸ " if here else "  "
@@ -117,9 +127,11 @@ def _row(
     room = max(0, width - cells.width(left + deep + tail) - 2)
     label = cells.fit(one_line(row.label), min(LABEL, max(4, room)))
     room -= cells.width(label)
-    task = cells.fit(one_line(row.task), max(0, min(TASK, room - 2, max(12, room // 2))))
+    doing = one_line(doing)
+    spare = room - 4 - cells.width(doing)  # what it is at needs no more
+    task = cells.fit(one_line(row.task), max(0, min(TASK, room - 2, max(12, room // 2, spare))))
     room -= cells.width(task) + 2 * bool(task)
-    doing = cells.fit_middle(one_line(_doing(row, asks=asks)), max(0, room - 2))
+    doing = _fit(doing, max(0, room - 2))
     if cells.width(doing) < 4:
         doing = ""
     blank = " " * max(0, room - cells.width(doing) - 2 * bool(doing))
@@ -137,7 +149,13 @@ def _row(
     return made._replace(fill="selected") if here else made
 
 
-def _doing(row: AgentRow, *, asks: bool) -> str:
+def _fit(doing: str, room: int) -> str:
+    """A file keeps its name; whatever else is cut where it ends, as it is read from its start."""
+    one_word = " " not in doing.partition(" ")[2]
+    return cells.fit_middle(doing, room) if one_word else cells.fit(doing, room)
+
+
+def _doing(row: AgentRow, now: float, *, asks: bool) -> str:
     if asks:
         return (
             f"waits for you: {row.doing.removeprefix(ASKS).strip()}"
@@ -145,7 +163,9 @@ def _doing(row: AgentRow, *, asks: bool) -> str:
             else "waits for you"
         )
     if row.lives:
-        return row.doing or ("waits" if row.state == "waiting" else "")
+        left = math.ceil(row.until - now)
+        doing = row.doing or ("waits" if row.state == "waiting" else "")
+        return f"{doing} {left} s" if left > 0 else doing
     return f"{row.state}: {row.doing}" if row.doing else row.state
 
 

@@ -8,8 +8,8 @@ from textual.timer import Timer
 
 UNCLEAR = "choose with the arrows, then enter"
 AGAIN = "it was too early to be an answer: once more gives it"
-LATER = "answer first, then enter runs it"
 UNMARKED = "nothing is marked: space or its number marks one"
+LATER = "answer first, then enter runs it"
 LARGER = "make the window larger to read it"
 READS, CHANGES = -1, -2  # the numbers of keys that answer nothing
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy

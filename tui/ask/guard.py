@@ -16,7 +16,7 @@ class Guard:
     """Knows of times only; what a key means is decided by who asks."""
 
     def __init__(self) -> None:
-        self._until = 0.0
+        self._until = self._fresh = 0.0
         self._pressed = float("-inf")
         self._unseen = False
         self.typed = False  # since the question appeared
@@ -27,14 +27,20 @@ class Guard:
 
         So may the key that answered the last one: held down, it comes again.
         """
-        self._until = max(self._until, now + GUARD, self._pressed + REPEAT)
+        self._fresh = max(now + GUARD, self._pressed + REPEAT)
+        self._until = max(self._until, self._fresh)
         self._unseen = True
         self.typed = self.moved = False
 
     def seen(self, now: float) -> None:
         """The question is on the screen now, or again: nobody answers what was not read."""
         self._unseen = False
-        self._until = max(self._until, now + GUARD)
+        self._fresh = now + GUARD
+        self._until = max(self._until, self._fresh)
+
+    def fresh(self, now: float) -> bool:
+        """Whether what is typed now cannot be about this question yet."""
+        return self._unseen or now < self._fresh
 
     def press(self, now: float) -> None:
         """A key, whatever it means."""

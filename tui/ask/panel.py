@@ -48,8 +48,7 @@ class AskPanel(ScrolledRows, can_focus=True):
         self._now = now
         self._draft = draft
         self.pending: Pending | None = None
-        self.count = 0
-        self.at = 0
+        self.count = self.at = 0
         self.picked: set[str] = set()
         self.room = 24  # rows the panel may take
         self._guard, self._early = Guard(), Early()
@@ -132,8 +131,7 @@ class AskPanel(ScrolledRows, can_focus=True):
             return
         self._let_go()
         now = self._clock()
-        if self._guard.blocks(now):
-            self._begun_before(event.text[:1])
+        self._begun_before(event.text[:1], now)
         self._type(event.text, "", now)
 
     def _fills_in(self, opened: Opened, key: str, character: str, now: float) -> bool:
@@ -175,15 +173,26 @@ class AskPanel(ScrolledRows, can_focus=True):
             self._type("", key, now)
         elif key not in keys.STEPS and keys.is_command(key):
             return False
-        elif key == "enter" and self._tells() and not self._guard.pasting(now):
-            self._enter()  # it says yes to nothing, so it may follow at once
+        elif self._of_words(key, now):
+            pass
         elif self._guard.blocks(now):
             if key in keys.STEPS:
                 self._guard.type(now)  # it chose nothing, so Enter behind it says no yes
-            self._too_early(character)
+            self._too_early(character, now)
             self._type(character, key, now)
         else:
             self._answering(key, character, now)
+        return True
+
+    def _of_words(self, key: str, now: float) -> bool:
+        """Enter and Esc behind words for this question, at once: they say yes to nothing."""
+        if key == "escape" and self._clear and self._drafting:
+            self._guard.type(now)  # a second one behind it refuses nothing
+            self.post_message(said.TypedDraft("", key))
+        elif key == "enter" and self._tells() and not self._guard.pasting(now):
+            self._enter()
+        else:
+            return False
         return True
 
     def _answering(self, key: str, character: str, now: float) -> None:
@@ -195,27 +204,25 @@ class AskPanel(ScrolledRows, can_focus=True):
         elif key == "enter":
             self._enter()
         elif key == "space" and self._ask().multiple:
-            self._guard.moved = True
             self._mark(self.at)
         else:
             self._key(character, key, now)
 
-    def _begun_before(self, text: str) -> None:
+    def _begun_before(self, text: str, now: float) -> None:
         """The first letters came before the question was read: they are not about it."""
-        if text.isprintable() and text and not self._guard.typed:
+        if text.isprintable() and text and not self._guard.typed and self._guard.fresh(now):
             self._clear = False
 
-    def _too_early(self, character: str) -> None:
-        self._begun_before(character)
-        if self._early.typed(self._draft(), character, [way.key for way in self._ways()]):
+    def _too_early(self, character: str, now: float) -> None:
+        self._begun_before(character, now)
+        before = self._draft() or " " * self._guard.typed  # it may be on its way
+        if self._early.typed(before, character, [way.key for way in self._ways()]):
             self.post_message(said.KeyUnclear(keys.AGAIN))
 
     def _tells(self) -> bool:
         """Whether Enter gives the draft as the answer."""
-        words = self._draft().strip()
-        return (
-            self._clear and self._ask().free_text and bool(words) and words[0] not in keys.COMMANDS
-        )
+        words, meant = self._draft().strip(), self._clear and self._ask().free_text
+        return meant and bool(words) and words[0] not in keys.COMMANDS
 
     def _first(self) -> int:
         """What Enter means before anything was chosen."""
@@ -277,7 +284,7 @@ class AskPanel(ScrolledRows, can_focus=True):
         elif number in self._reading.cut:
             self.post_message(said.KeyUnclear(keys.LARGER))
         elif self._ask().multiple and character.isdigit():
-            self.at, self._guard.moved = number, True
+            self.at = number
             self._mark(number)  # it answers nothing yet, and the next number may follow at once
         else:
             self._hold(character, number, self._guard.hold)
@@ -310,7 +317,6 @@ class AskPanel(ScrolledRows, can_focus=True):
         elif held.number == keys.CHANGES:
             self._change()
         elif held.character and self._ask().multiple and held.number < len(self._ask().options):
-            self._guard.moved = True
             self._mark(held.number)  # one of several: Enter gives them
         else:
             self._pick(held.number)
@@ -356,8 +362,8 @@ class AskPanel(ScrolledRows, can_focus=True):
             self._finish(Answer(choices=(ask.options[number].id,)))
 
     def _mark(self, number: int) -> None:
-        options = self._ask().options
-        if number < len(options):
+        self._guard.moved = True
+        if number < len(options := self._ask().options):
             self.picked ^= {options[number].id}
             self.refresh_rows()
 

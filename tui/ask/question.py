@@ -38,7 +38,7 @@ from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
 from gatewright.tui.ask.rule_edit import RuleEdit
 from gatewright.tui.ask.rule_rows import being_changed
-from gatewright.tui.ask.ways import EDIT, WHOLE, editable, ways
+from gatewright.tui.ask.ways import EDIT, TELL, WHOLE, editable, ways
 from gatewright.tui.ask.whole import diff_of
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
@@ -300,16 +300,21 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))
     size = sum(cells.width(span.text) for span in head)
     room = max(8, width - size)
-    change = (
-        f" · {EDIT}\u00a0changes\u00a0the\u00a0rule"
-        if marks.letters and _changeable(ask, option)
-        else ""
-    )
-    label = flow(visible(option.label, strict=True) + change, room, "text:b" if here else "text")
+    said = visible(option.label, strict=True) + _besides(ask, option, marks)
+    label = flow(said, room, "text:b" if here else "text")
     rows = [Line((*head, *label[0].spans)), *indent(label[1:], " " * size)]
     if option.help and ask.kind != "permission":
         rows += indent(flow(visible(option.help, strict=True), room, "dim"), " " * size)
     return rows
+
+
+def _besides(ask: Ask, option: Option, marks: Marks) -> str:
+    """Keys that belong to a way to answer besides its letter."""
+    if marks.tells and option.key == TELL:
+        return " · esc takes it back"
+    if marks.letters and _changeable(ask, option):
+        return f" · {EDIT}\u00a0changes\u00a0the\u00a0rule"
+    return " · esc" if marks.letters and option.id == "no" else ""
 
 
 def _changeable(ask: Ask, option: Option) -> bool:

@@ -11,7 +11,7 @@ from gatewright.tui.ask.answer_keys import CHANGES, READS
 from gatewright.tui.ask.whole import to_read
 from gatewright.tui.state import Pending
 
-TELL, STOP, WHOLE, EDIT = "t", "x", "v", "e"
+TELL, STOP, WHOLE, EDIT, ALWAYS = "t", "x", "v", "e", "Y"  # the last as an "always" has it
 
 
 def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
@@ -25,7 +25,7 @@ def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
         told = "Give what you typed" if field else "Tell the agent what you typed"
         more.append(Option("", told if tells else label, TELL))
     if drafts(ask):
-        more.append(Option("", "Yes, and keep a rule for it", EDIT))
+        more.append(Option("", "Yes, and keep a rule for it", ALWAYS))
     if _adds_stop(pending):
         more.append(Option("", f"Stop {pending.agent}", STOP))
     return (*ask.options, *more)
@@ -51,7 +51,7 @@ def aside(ask: Ask, character: str) -> int:
     """The number of a key that answers nothing; 0 where it is none."""
     if character == WHOLE and to_read(ask) is not None:
         return READS
-    return CHANGES if character == EDIT and editable(ask) and not drafts(ask) else 0
+    return CHANGES if character == EDIT and editable(ask) else 0
 
 
 def _adds_stop(pending: Pending) -> bool:

@@ -135,11 +135,14 @@ def _table(node: SyntaxTreeNode, width: int) -> list[Line]:
         for rows in sections
         for row in rows
     ]
-    right = [
-        "right" in str(cell.attrs.get("style", ""))
-        for cell in node.children[0].children[0].children
+    sides = [
+        _side(str(cell.attrs.get("style", ""))) for cell in node.children[0].children[0].children
     ]
-    return table.grid(grid[0], grid[1:], width, right)
+    return table.grid(grid[0], grid[1:], width, sides)
+
+
+def _side(style: str) -> table.Side:
+    return "right" if "right" in style else "center" if "center" in style else "left"
 
 
 def _on_one_row(span: Span) -> Span:

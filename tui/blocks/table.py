@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from gatewright.tools.blocks import Table
 from gatewright.tui import cells
@@ -11,6 +12,7 @@ from gatewright.tui.line import Line, Span, clip, wrap
 from gatewright.tui.sanitize import visible
 
 Cell = Sequence[Span]
+Side: TypeAlias = Literal["left", "center", "right"]
 GAP = 2
 _NUMBER = re.compile(r"[-+~<$]*\d[\d.,]*\s?(?:%|k|M|G|B|kB|MB|GB|s|ms|min|tokens|lines)?")
 MIN_COLUMN = 6
@@ -21,8 +23,9 @@ def draw(block: Table, width: int) -> list[Line]:
         return [(Span(visible(cell).replace("\n", " ")),) for cell in row]
 
     columns = range(max(map(len, (block.headers, *block.rows)), default=0))
-    right = [_numbers([row[n] for row in block.rows if n < len(row)]) for n in columns]
-    return grid(spans(block.headers), [spans(row) for row in block.rows], width, right)
+    figures = [_numbers([row[n] for row in block.rows if n < len(row)]) for n in columns]
+    sides: list[Side] = ["right" if each else "left" for each in figures]
+    return grid(spans(block.headers), [spans(row) for row in block.rows], width, sides)
 
 
 def _numbers(cells: Sequence[str]) -> bool:
@@ -32,7 +35,7 @@ def _numbers(cells: Sequence[str]) -> bool:
 
 
 def grid(
-    header: Sequence[Cell], body: Sequence[Sequence[Cell]], width: int, right: Sequence[bool] = ()
+    header: Sequence[Cell], body: Sequence[Sequence[Cell]], width: int, sides: Sequence[Side] = ()
 ) -> list[Line]:
     """Rows of a table of styled cells that fits the width; a row may have any length."""
     count = max(map(len, (header, *body)))
@@ -44,7 +47,8 @@ def grid(
         for column in range(count)
     ]
     sizes = _shrink(natural, width - GAP * (count - 1))
-    align = [*right, *[False] * count][:count]
+    rest: list[Side] = ["left"] * count
+    align = [*sides, *rest][:count]
     rows: list[Line] = []
     if any(map(_size, header)):
         bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
@@ -72,15 +76,16 @@ def _shrink(natural: list[int], room: int) -> list[int]:
     return sizes
 
 
-def _row(row: Sequence[Cell], sizes: Sequence[int], right: Sequence[bool]) -> list[Line]:
+def _row(row: Sequence[Cell], sizes: Sequence[int], sides: Sequence[Side]) -> list[Line]:
     columns = [wrap(cell, size) for cell, size in zip(row, sizes, strict=True)]
     rows: list[Line] = []
     for index in range(max(len(column) for column in columns)):
         spans: list[Span] = []
         for number, (column, size) in enumerate(zip(columns, sizes, strict=True)):
             part = column[index].spans if index < len(column) else ()
-            blank = Span(" " * (size - _size(part)))
-            spans += [blank, *part] if right[number] else [*part, blank]
+            left = size - _size(part)
+            before = {"left": 0, "center": left // 2, "right": left}[sides[number]]
+            spans += [Span(" " * before), *part, Span(" " * (left - before))]
             if number < len(columns) - 1:
                 spans.append(Span(" " * GAP))
         rows.append(Line(tuple(span for span in spans if span.text)))

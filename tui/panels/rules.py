@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the core: the screen is there before it
 BEHAVIORS = ("allow", "ask", "deny")
 FOLDERS, PAST = "directories", "recent"
 TABS = (*BEHAVIORS, FOLDERS, PAST)
-JUDGED = "classifier"
+JUDGED = "judge"
 ENTRUSTED = {
     "": "What you say to the agent",
     "environment": "What is trusted (autoMode.environment, your settings)",
@@ -168,7 +168,7 @@ class RulesView:
         except GatewrightError as error:
             self._sheet.tell(str(error), "warning")
             return
-        self._sheet.push(Pages(f"Why {item.detail}", blocks))
+        self._sheet.push(Pages(f"Why {item.detail}", blocks, self._sheet.hand_on))
 
     def _remove(self, item: Item | None) -> None:
         match item.of if item is not None else None:
@@ -228,8 +228,10 @@ def _past_item(past: Decided) -> Item:
 class Pages:
     """Blocks to read inside a panel, a screenful at a time."""
 
-    def __init__(self, title: str, blocks: Sequence[Block]) -> None:
-        self._title = title
+    def __init__(
+        self, title: str, blocks: Sequence[Block], hand_on: Callable[[str], object]
+    ) -> None:
+        self._title, self._hand_on = title, hand_on
         self._texts = [visible(row) for block in blocks for row in plain(block).splitlines()]
         self._at = 0
 
@@ -239,9 +241,12 @@ class Pages:
 
     def press(self, press: Press) -> bool:
         step = STEPS.get(press.key)
-        if step is None:
+        if step is not None:
+            self._at = max(0, self._at + step)
+        elif press.character and press.character.isprintable():
+            self._hand_on(press.character)
+        else:
             return False
-        self._at = max(0, self._at + step)
         return True
 
     def paste(self, text: str) -> None:

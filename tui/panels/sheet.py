@@ -161,9 +161,13 @@ class Sheet(Rows, can_focus=True):
         settled, character = self._clock() >= self._settled, event.character or ""
         meant = self._views[-1].press(Press(event.key, character, settled))
         if not meant and self._high and character.isprintable() and character:
-            self.close()
-            self.post_message(self.Typed(character))  # what is only read is in nobody's way
+            self.hand_on(character)
         self.refresh_rows()
+
+    def hand_on(self, character: str) -> None:
+        """Somebody types while they only read: that is in nobody's way."""
+        self.close()
+        self.post_message(self.Typed(character))
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EVERY = 1.0  # seconds between two looks at what follows what happens
 ALL = "all"
 GAP = "  "
+NAME = 18  # cells of what names a row, before which figures go
 LEAST = 12  # cells of the last two columns, which hold sentences
 
 
@@ -252,7 +253,7 @@ def widths_of(columns: Sequence[str], rows: Sequence[Choice], width: int) -> lis
         return max(0, width - sum(each + len(GAP) for each in fixed if each) - 2 * len(GAP))
 
     for number in range(len(fixed) - 1, 0, -1):
-        if left() < sum(min(LEAST, each) for each in last):
+        if left() < min(NAME, last[0]) + sum(min(LEAST, each) for each in last[1:]):
             fixed[number] = 0
     if len(last) < 2:
         return [*fixed, left()]

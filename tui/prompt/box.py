@@ -351,7 +351,9 @@ class Box(KeywordArea):
 
     def add(self, text: str, key: str = "") -> None:
         """What was typed while a question had the keys; vim's normal mode has no use for it."""
-        if self.inserting or not key:
+        if key == "escape":
+            self.put("")
+        elif self.inserting or not key:
             if key == "backspace":
                 if not self._delete_chip():
                     self.action_delete_left()

@@ -28,6 +28,8 @@ SHOWN = 50
 SCORED = 1000
 TOLD = 0.1  # seconds between two looks at a list that grows
 RARE = "qzxjkvywbghfpmudclnosirate"  # letters of names of files, the rarest first
+# What nobody means, also where no ignore file says so.
+UNREAD = ("--glob=!**/__pycache__", "--glob=!*.pyc", "--glob=!**/.DS_Store")
 MISSING = "there is no ripgrep to list the files with"
 
 _PLAIN = re.compile(r"[^\s\"'<>|]*[^\s\"'<>|.,;:!?)\]}]")  # needs no quotes to be found again
@@ -194,7 +196,7 @@ def find_rg(root: Path) -> str:
 async def _with_rg(program: str, root: Path) -> AsyncGenerator[list[str]]:
     """The files ripgrep finds, as it finds them; none where it cannot run or takes too long."""
     request = SpawnRequest(
-        argv=(program, "--files", "--hidden", "--no-config", "--glob=!.git"),
+        argv=(program, "--files", "--hidden", "--no-config", "--glob=!.git", *UNREAD),
         cwd=root,
         env=os.environ,
         errors=NOWHERE,

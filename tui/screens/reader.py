@@ -9,10 +9,12 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from gatewright.tools.blocks import plain
+from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.style.look import Look
+from gatewright.tui.transcript import looked
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
@@ -27,12 +29,15 @@ from gatewright.tui.transcript.items import (
     Thought,
     ToolRun,
 )
+from gatewright.tui.transcript.tool import head
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.transcript.window import START, Place
 
 HINT = "/ searches  esc closes  up down scroll  v opens an editor"  # what matters most comes first
 ABOVE = 3  # rows above the one to begin with
 MORE = "more below  end"  # nothing comes that could be followed
+GAP = "  "
+WIDEST = 4_000  # cells: nothing is cut
 HITS = "n next  N previous  esc closes"
 
 
@@ -62,6 +67,20 @@ def _call(item: ToolRun) -> str:
     return f"{item.verb} {item.target}\n{body}".rstrip()
 
 
+def searched(item: Item) -> str:
+    """What stands in its rows too: how a call ended."""
+    match item:
+        case ToolRun():
+            heads = head(item, WIDEST)
+        case Looked(runs=runs):
+            heads = looked.rows(runs, WIDEST)
+        case AgentBlock():
+            return f"{source(item)}\n{item.state} {item.why}"
+        case _:
+            return source(item)
+    return "\n".join((source(item), *(row.plain for row in heads)))
+
+
 class Foot(Rows):
     """What is searched for and where, or which keys there are."""
 
@@ -78,7 +97,10 @@ class Foot(Rows):
             row = line(Span("/", "accent"), Span(one_line(self.text)), Span(" ", "text:r"))
         else:
             told = f"{one_line(self.text)}   " if self.text else ""
-            row = line(Span(told, "text"), Span(self.hint, "dim"))
+            hint = self.hint
+            while cells.width(told + hint) > width and GAP in hint:
+                hint = hint.rpartition(GAP)[0]
+            row = line(Span(told, "text"), Span(hint, "dim"))
         return [clip(row, width)]
 
 
@@ -207,7 +229,7 @@ class Reader(Screen[None]):
         records = self.transcript.records
         found: list[Place] = []
         for number, item in enumerate(records.all()):
-            if self._query not in source(item).lower():
+            if self._query not in searched(item).lower():
                 continue
             for chunk in range(records.chunks(number)):
                 rows = records.rows(number, chunk)

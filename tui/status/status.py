@@ -16,7 +16,7 @@ from gatewright.tui.transcript.figures import count, money
 
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable
-SHORT = 18  # where there is no room for more
+SHORT, LEAST = 18, 14  # where there is no room for more, and for that
 AUTO = "auto"
 STANDS = {"paused": "paused", "down": "judge down"}
 OWN_ROWS = 3  # of the person's own command
@@ -94,6 +94,10 @@ def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> L
         names = left_parts(view, branch, SHORT)
     while said and over() and len(names) > 1:
         names.pop()  # the hint is gone in a moment, they come back
+    if branch and over() and len(names) > 1:
+        names.pop()  # the shell's own prompt has it; what is left of the window, nobody else
+    if not said and over():
+        names = left_parts(view, "", LEAST)
     for name in GIVES_WAY:
         if over():
             right.pop(name, None)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, assert_never
 
-from gatewright.agent.record.messages import Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Block, Diff, Output, Text
 from gatewright.tui.blocks.diff import draw_split
@@ -65,6 +64,7 @@ Draw: TypeAlias = Callable[[int], list[Line]]
 
 MARGIN = 2  # the column of marks
 SAID_ROWS = 24
+SAID_FIRST, SAID_LAST = 8, 6  # rows of a longer one
 STEPS = (ToolRun, Looked, Thought)  # close together where they are one row
 STEP, STEP_SIZE = 100, 5000  # lines, or about letters, of an expanded output drawn at once
 
@@ -153,8 +153,8 @@ def _piece(piece: Piece, width: int) -> list[Line]:
 def _said(text: str, expanded: bool, width: int) -> list[Line]:
     rows = flow(visible(text), min(width - MARGIN, PROSE), "text")
     if len(rows) > SAID_ROWS and not expanded:
-        more = len(rows) - SAID_ROWS + 4
-        rows = [*rows[: SAID_ROWS - 4], line(Span(f"… {more} more lines  ctrl+o", "faint"))]
+        more = line(Span(f"… {len(rows) - SAID_FIRST - SAID_LAST} more lines  ctrl+o", "faint"))
+        rows = [*rows[:SAID_FIRST], more, *rows[-SAID_LAST:]]  # what is asked often stands last
     bar = Span("▎ ", "accent")
     return indent(rows, bar, bar)
 
@@ -274,14 +274,16 @@ def _ending(item: Ending, width: int) -> list[Line]:
         text, role = told
         mark = Span("! ", role) if role != "dim" else Span("  ")
         rows += indent(flow(visible(text), min(width - MARGIN, PROSE), role), mark)
-    facts = " · ".join(_facts(item.ms, item.usage, item.cost))
+    facts = " · ".join(_facts(item))
     if facts:
         rows += _margin([clip(line(Span(facts, "faint")), width - MARGIN)])
     return rows
 
 
-def _facts(ms: int, usage: Usage, cost: float) -> list[str]:
-    facts = [seconds(ms)] if ms >= tool.FELT else []
+def _facts(item: Ending) -> list[str]:
+    usage, cost = item.usage, item.cost
+    apart = " without your answers" if item.waited >= tool.FELT else ""
+    facts = [f"{seconds(item.ms)}{apart}"] if item.ms >= tool.FELT else []
     if usage.context:
         sent = usage.input + usage.cache_read + usage.cache_write
         facts.append(f"{count(sent)} in")

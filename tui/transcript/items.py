@@ -129,6 +129,7 @@ class Ending(msgspec.Struct, frozen=True):
     usage: Usage = Usage()
     cost: float = 0.0
     ms: int = 0
+    waited: int = 0  # milliseconds besides, that the person took to answer
 
 
 # What opens to show more of itself.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.sanitize import one_line
@@ -10,7 +10,8 @@ from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed, head
 
 FAILED = 3  # rows for those that failed
-_DID = {"file": ("read", "file"), "pattern": ("searched", "pattern")}
+# What was done, and what is being done or waits for a yes.
+_DID = {"file": ("read", "reading", "file"), "pattern": ("searched", "searching", "pattern")}
 
 
 def rows(runs: Sequence[ToolRun], width: int) -> list[Line]:
@@ -29,11 +30,13 @@ def _together(runs: Sequence[ToolRun]) -> Line:
     """The newest names last: the row grows at its end only."""
     told: list[str] = []
     names: list[str] = []
-    for kind, (did, noun) in _DID.items():
-        found = list(dict.fromkeys(one_line(run.target) for run in runs if run.looks == kind))
-        if found:
-            told.append(f"{did} {len(found)} {noun}{'' if len(found) == 1 else 's'}")
-            names += found
+    for kind, (did, does, noun) in _DID.items():
+        over = _names(run for run in runs if run.looks == kind and run.state != "running")
+        on = _names(run for run in runs if run.looks == kind and run.state == "running")
+        for word, found in ((did, over), (does, on)):
+            if found:
+                told.append(f"{word} {len(found)} {noun}{'' if len(found) == 1 else 's'}")
+        names += _names(run for run in runs if run.looks == kind)
     text = ", ".join(told)
     mark = "accent" if any(run.state == "running" for run in runs) else "good"
     return line(
@@ -43,6 +46,10 @@ def _together(runs: Sequence[ToolRun]) -> Line:
         Span(", ".join(names), "dim"),
         gutter=2,
     )
+
+
+def _names(runs: Iterable[ToolRun]) -> list[str]:
+    return list(dict.fromkeys(one_line(run.target) for run in runs))
 
 
 def _and_more(count: int) -> Line:

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tui.agents.known import AgentRow, AgentState, with_row
-from gatewright.tui.state import View
+from gatewright.tui.state import View, Worker
 
 Told: TypeAlias = ev.WorkflowStarted | ev.WorkflowProgressed | ev.WorkflowEnded
-Workers: TypeAlias = Mapping[str, tuple[str, str]]
+Workers: TypeAlias = Mapping[str, Worker]
 AT_WORK = ("running", "waiting", "asks")
 PLACE = "workflow/"  # before its id, in place of an agent's path
 STATES: Mapping[str, AgentState] = {
@@ -43,8 +43,9 @@ def of_run(view: View, event: Told, at: float) -> View:
         case ev.WorkflowProgressed():
             if row.over:
                 return view
-            row, workers = _progressed(row, event, at), _workers(workers, event)
+            row, workers = _progressed(row, event, at), _workers(workers, event, at)
         case ev.WorkflowEnded():
+            workers = {p: each for p, each in workers.items() if each.run != event.run}
             used = event.usage
             tokens = used.input + used.output + used.cache_read + used.cache_write
             row = replace(
@@ -63,13 +64,17 @@ def of_run(view: View, event: Told, at: float) -> View:
     return replace(view, agents=with_row(view.agents, row), workers=workers)
 
 
-def _workers(known: Workers, event: ev.WorkflowProgressed) -> Workers:
+def _workers(known: Workers, event: ev.WorkflowProgressed, at: float) -> Workers:
     """By their paths, for questions: they have no rows of their own."""
     found = dict(known)
     for call in event.calls:
         path = f"{MAIN}/{call.agent}"
         if call.state in AT_WORK and call.agent:
-            found[path] = call.label or event.name, f"{event.name} · {call.phase}".strip(" ·")
+            before, asks = known.get(path), call.state == "asks"
+            since = (before.asks_since if before else 0.0) or at
+            task = f"{event.name} · {call.phase}".strip(" ·")
+            since = since if asks else 0.0
+            found[path] = Worker(call.label or event.name, task, since, event.run)
         else:
             found.pop(path, None)
     return found
@@ -81,16 +86,25 @@ def _came_to(event: ev.WorkflowEnded) -> str:
     return f"{count} {'agent' if count == 1 else 'agents'}{failed}" if count else ""
 
 
+def _at(event: ev.WorkflowProgressed) -> str:
+    """Its phase, and how many of how many; empty before anybody was asked."""
+    counted = f"{event.done}/{event.total}" if event.total else ""
+    return f"{event.phase} {counted}".strip()
+
+
 def _progressed(row: AgentRow, event: ev.WorkflowProgressed, at: float) -> AgentRow:
     """Its row says: phase, how many of how many, who works, who waits for the person."""
-    status = "" if event.status == "running" else event.status
-    live = f" · {event.live} live" if event.live else ""
+    waits = (
+        event.status == "paused" and event.asks and event.asks == event.live
+    )  # for the person, who paused nothing
+    status = "" if event.status == "running" or waits else event.status
+    live = f" · {event.live} live" if event.live and event.live != event.asks else ""
     failed = f" · {event.failed} failed" if event.failed else ""
     asks = f" · {event.asks} asking" if event.asks else ""
     return replace(
         row,
         state=STATES.get(event.status, "running"),
-        task=f"{event.phase or row.task} {event.done}/{event.total}".strip(),
+        task=_at(event) or row.task,
         doing=f"{status}{live}{failed}{asks}".strip(" ·"),
         since=row.since or at - event.seconds,
         tools=event.total,

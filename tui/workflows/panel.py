@@ -6,6 +6,7 @@ most, and once a second for what only grows older.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gatewright.tui.command_effects import Reach  # it opens these
 
 PAUSES, STOPS = "pauses or goes on", "stops"
+MARKED = re.compile(r"^(?:#{1,6} |[-*+] |\d+[.)] |> |```|\|.*\|)|\*\*\S|\]\(", re.MULTILINE)
 EVERY = 1.0  # seconds between two looks where nothing is told
 NOTHING = "No workflow has run here yet. Ask for one, or type the / and the name of a saved one."
 
@@ -179,13 +181,27 @@ class RunViews:
             partial(self._phase_head, run, phase),
             (
                 Act[CallNow]("enter", "", lambda call: self._call(run, call.index), changes=False),
-                Act[CallNow]("x", STOPS, lambda call: self._stop_call(run, call.index)),
-                Act[CallNow]("r", "restarts", lambda call: self._restart(run, call.index)),
-                Act[CallNow]("m", "message", lambda call: self._message(run, call.index)),
+                *(
+                    Act[CallNow](key, partial(self._live, run, phase, label), _of_call(do, run))
+                    for key, label, do in self._does_to_calls()
+                ),
                 Act[CallNow]("p", partial(self._word, run, PAUSES), lambda _: self._pause(run)),
             ),
         )
         self._sheet.push(calls)
+
+    def _does_to_calls(self) -> Sequence[tuple[str, str, Callable[[str, int], None]]]:
+        """The keys of an agent of a run, as the above."""
+        return (
+            ("x", STOPS, self._stop_call),
+            ("r", "restarts", self._restart),
+            ("m", "message", self._message),
+        )
+
+    def _live(self, run: str, phase: str, label: str) -> str:
+        """Nothing is offered where all have ended."""
+        calls = self._book.calls(run, phase=phase)
+        return label if any(call.state not in words.ENDED for call in calls) else ""
 
     def _phase_head(self, run: str, phase: str, width: int) -> Sequence[Line]:
         view = self._view(run)
@@ -202,9 +218,7 @@ class RunViews:
             back=self._sheet.back,
             watch=self._screen.look_into,
             acts={
-                "x": (STOPS, lambda: self._stop_call(run, index)),
-                "r": ("restarts", lambda: self._restart(run, index)),
-                "m": ("message", lambda: self._message(run, index)),
+                key: (label, partial(do, run, index)) for key, label, do in self._does_to_calls()
             },
         )
         self._sheet.push(page)
@@ -234,12 +248,24 @@ class RunViews:
         self._told(partial(self._book.restart_call, run, index))
 
     def _message(self, run: str, index: int) -> None:
+        call = self._book.call(run, index)
+        if call is None or call.now.state in words.ENDED:
+            self._sheet.tell(f"It has ended. {self._again(run, index)}", "warning")
+            return
+
         async def take(text: str) -> str:
+            now = self._book.call(run, index)
+            if now is None or now.now.state in words.ENDED:
+                self._screen.give_back(text)
+                return f"It has ended: your words are in the prompt. {self._again(run, index)}"
             return self._book.message(run, index, text)
 
+        self._sheet.push(Typing(self._sheet, f"To {one_line(call.now.label)}", take))
+
+    def _again(self, run: str, index: int) -> str:
         call = self._book.call(run, index)
-        label = call.now.label if call is not None else str(index)
-        self._sheet.push(Typing(self._sheet, f"To {one_line(label)}", take))
+        label = f" {call.now.label}" if call is not None else ""
+        return f"/workflows resume {run}{label} has it done again."
 
     def _told(self, work: Callable[[], Awaitable[str]]) -> None:
         async def doing() -> None:
@@ -266,11 +292,20 @@ class RunViews:
         """What it returned."""
         view = self._view(run)
         text = view.result if view is not None else ""
-        self._read((Markdown(text) if text else Text("Nothing was returned.", "dim"),))
+        self._read((_said(text) if text else Text("Nothing was returned.", "dim"),))
+
+
+def _said(text: str) -> Block:
+    """Lines stay lines: only what is written as Markdown is read as that."""
+    return Markdown(text) if MARKED.search(text) else Text(text)
 
 
 def _of_row(work: Callable[[str], None]) -> Callable[[RunView], None]:
     return lambda run: work(run.id)
+
+
+def _of_call(work: Callable[[str, int], None], run: str) -> Callable[[CallNow], None]:
+    return lambda call: work(run, call.index)
 
 
 def _of_all(work: Callable[[str], None], run: str) -> Callable[[PhaseNow], None]:

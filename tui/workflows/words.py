@@ -25,9 +25,14 @@ def _tokens(value: int) -> str:
     return count(value) if value else ""
 
 
+def status(run: RunView) -> str:
+    """One whose agents all wait for the person was paused by nobody."""
+    return "asks" if run.status == "paused" and run.asks and run.asks == run.running else run.status
+
+
 def run_choice(run: RunView) -> Choice:
     cells = (
-        run.status,
+        status(run),
         f"{run.done}/{run.total}",
         _number(run.running),
         _number(run.asks),
@@ -76,7 +81,7 @@ def call_choice(call: CallNow) -> Choice:
 
 def standing(run: RunView) -> str:
     """How a run stands, in a line."""
-    parts = [run.status, f"{run.done} of {run.total} agents"]
+    parts = [status(run), f"{run.done} of {run.total} agents"]
     if run.running:
         parts.append(f"{run.running} live")
     if run.asks:

@@ -278,6 +278,8 @@ def shown(
     # what the script and the model say of it stays in a line of its own, and means nothing else
     said = f"{_line(plan.asked.title or meta.name)}: {_line(meta.description)}"
     blocks: list[Block] = [Text(said)]
+    if plan.past is not None and foreseen is not None:  # what it is about comes first
+        blocks += foretold(foreseen, plan.past)
     if meta.phases:
         rows = tuple((_line(phase.title), _line(phase.detail)) for phase in meta.phases)
         blocks.append(Table(("Phase", "What"), rows))
@@ -287,8 +289,6 @@ def shown(
     if plan.args is not UNSET:
         args = msgspec.json.encode(plan.args).decode()
         blocks.append(Text(f"Args: {args[:SHOWN]}{'…' if len(args) > SHOWN else ''}"))
-    if plan.past is not None and foreseen is not None:
-        blocks += foretold(foreseen, plan.past)
     blocks += [Text(each, "warning") for each in plan.checked.warnings]
     path = plan.source or f"{meta.name}.js"
     return (*blocks, Code(plan.checked.source, "javascript", path, folded=True))

@@ -30,7 +30,7 @@ def runs_command(run: Handler) -> Command:
     return Command(
         name="workflows",
         summary="Runs of workflows: look into them, stop, resume, keep their scripts",
-        args="[ID | stop ID | resume ID | save ID]",
+        args="[ID | stop ID | resume ID [--budget N] | save ID]",
         run=run,
     )
 

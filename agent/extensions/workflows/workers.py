@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.agents.crew import Apart, Crew, CrewLimits
 from gatewright.agent.agents.kind import AgentKind
-from gatewright.agent.agents.life import Life
+from gatewright.agent.agents.life import ASKS, Life
 from gatewright.agent.agents.places import Places
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agents.agent_session import AgentSession
@@ -80,8 +80,10 @@ class LifeWorker:
         life = self.life
         state = "running"
         if life.phase == "waiting":
-            state = "asks" if life.state == "asks" else "waiting"
-        what = f"{life.state} {life.target}".strip() or (life.phase if state != "running" else "")
+            state = "asks" if life.is_asking else "waiting"
+        said = ASKS if life.is_asking else life.state
+        said += f" {life.held_for:.0f} s" if life.held_for >= 0.5 else ""
+        what = f"{said} {life.target}".strip() or (life.phase if state != "running" else "")
         usage, cost = self._below()
         return Doing(state, what, life.tokens + usage.context, life.cost + cost)
 

@@ -27,7 +27,7 @@ from gatewright.agent.workflows.engine.wire import Nested
 from gatewright.agent.workflows.runs.job import RunJob
 from gatewright.agent.workflows.runs.journal import Journal
 from gatewright.agent.workflows.runs.launched import Launched, RunPorts
-from gatewright.agent.workflows.runs.money import Allowed, least
+from gatewright.agent.workflows.runs.money import Allowed, Limit, allowed
 from gatewright.agent.workflows.runs.past import SCRIPT, read_past, write_run
 from gatewright.agent.workflows.runs.rehearsal import Props, rehearsed
 from gatewright.agent.workflows.runs.run import Run
@@ -47,6 +47,12 @@ from gatewright.tools.system.processes import spawn
 FOLDER = "workflows"
 MOST_AGENTS = 1000
 MOVED = "The run went on meanwhile, and is not as it was shown. Call it again."
+# Where a limit comes from, and how a run goes on with another.
+META = "by meta.budget of its script. Change it there, then resume the run"
+STARTED = "as it was started with. /workflows resume {run} --budget N goes on with another"
+SETTING = "by workflows.maxBudgetUsd in the settings. Change it there, then resume the run"
+PRINTED = "by workflows.printBudgetUsd in the settings. --max-budget-usd says another"
+SESSION = "what was left of maxBudgetUsd, which the session may cost"
 GONE = 5.0  # seconds for what is left to do behind an end
 
 
@@ -238,16 +244,17 @@ class WorkflowSession:
     def _allowed(self, plan: Plan) -> Allowed:
         settings, meta = self._host.around.settings, plan.checked.meta
         said, asked = settings.workflows, plan.budget
-        usd = least(meta.budget_usd, asked.usd, said.max_budget_usd)
-        if usd is None and not self._host.policy.interactive:
-            usd = said.print_budget_usd
-        rest = None
+        limits = [
+            Limit(META, meta.budget_usd, meta.budget_tokens),
+            Limit(STARTED.format(run=plan.id), asked.usd, asked.tokens),
+            Limit(SETTING, said.max_budget_usd),
+        ]
+        if all(limit.usd is None for limit in limits) and not self._host.policy.interactive:
+            limits.append(Limit(PRINTED, said.print_budget_usd))
         if settings.max_budget_usd is not None:
-            rest = max(0.0, settings.max_budget_usd - self._host.session.spent.cost)
-        tokens = least(meta.budget_tokens, asked.tokens)
-        agents = min(MOST_AGENTS, said.max_agents or MOST_AGENTS)
-        whole = None if tokens is None else int(tokens)
-        return Allowed(usd=least(usd, rest), tokens=whole, agents=agents)
+            left = settings.max_budget_usd - self._host.session.spent.cost
+            limits.append(Limit(SESSION, max(0.0, left)))
+        return allowed(limits, min(MOST_AGENTS, said.max_agents or MOST_AGENTS))
 
     def _where(self) -> Where:
         main = self._host.session.agent(MAIN)

@@ -27,8 +27,9 @@ from gatewright.tools.system import private
 from gatewright.tools.system.project import FOLDER
 
 NOTHING = "No workflow has run here yet. Ask for one, or type the / and the name of a saved one."
-HINT = "/workflows ID shows one; /workflows stop ID, resume ID, save ID [user]."
+HINT = "/workflows ID shows one; /workflows stop ID, resume ID [--budget N], save ID [user]."
 PROJECT, USER = "project", "user"
+BUDGET, MOST = "--budget", 1e6
 
 
 class WorkflowsCommand:
@@ -74,12 +75,17 @@ class WorkflowsCommand:
 
     async def _resume(self, book: RunBook, rest: str, context: CommandContext) -> Outcome:
         run, _, rerun = rest.partition(" ")
+        rerun, wrong, budget = _budget(rerun.strip())
+        if wrong:
+            return Problem.of(wrong)
         known = [*book.views(), *await book.past()]
         if all(view.id != run for view in known):
             return Problem.of(f"There is no run {run}: /workflows lists them.")
         input: dict[str, object] = {"resumeFromRunId": run}
         if rerun:
-            input["rerun"] = rerun.strip()
+            input["rerun"] = rerun
+        if budget is not None:
+            input["budget"] = {"usd": budget}
         line = context.raw.strip() or f"/workflows resume {rest}"
         begin = partial(begun, self._host, input, f"/workflows resume {run}")
         return Submit(line, Scope(by="/workflows", trusted=True, begin=begin, line=True))
@@ -94,6 +100,20 @@ class WorkflowsCommand:
             return Say.text(await keeping.save(run, where, replace=False))
         except FileExistsError as error:
             return Problem.of(f"{error} is there already: remove it, or save in the panel.")
+
+
+def _budget(said: str) -> tuple[str, str, float | None]:
+    """The rest of the line without `--budget N`, what is wrong with that, and what it gives."""
+    rerun, flag, given = said.partition(BUDGET)
+    if not flag:
+        return said, "", None
+    number, _, more = given.strip().removeprefix("=").strip().partition(" ")
+    try:
+        usd = float(number.removeprefix("$"))
+    except ValueError:
+        usd = 0.0
+    wrong = "" if 0 < usd < MOST else f"{BUDGET} takes dollars: {BUDGET} 5 goes on with $5.00."
+    return f"{rerun.strip()} {more.strip()}".strip(), wrong, usd
 
 
 class RunKeeping:

@@ -29,7 +29,10 @@ from gatewright.agent.settings.traits import COMMITTED, Source
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
 NO_OPTIONS = LaunchOptions()
-HELD = "changed while a command runs in the sandbox: it counts once that has ended"
+HELD = (
+    "is not read just now, as the sandbox could still write there: what it says counts once no "
+    "command and no waiting shell is in it, after a minute without one at the latest"
+)
 GONE = "is gone: what it forbade still counts in this session; put it back, or write {} there"
 
 

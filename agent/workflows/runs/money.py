@@ -6,7 +6,8 @@ and calls throw.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,7 @@ class Allowed(msgspec.Struct, frozen=True):
     usd: float | None = None
     tokens: int | None = None
     agents: int = 1000
+    whose: str = ""  # where they come from, and how to go on with others
 
     @property
     def words(self) -> str:
@@ -41,8 +43,22 @@ class Allowed(msgspec.Struct, frozen=True):
         )
 
 
-def least(*limits: float | None) -> float | None:
-    return min((limit for limit in limits if limit is not None), default=None)
+class Limit(NamedTuple):
+    """What one source allows."""
+
+    whose: str
+    usd: float | None = None
+    tokens: float | None = None
+
+
+def allowed(limits: Sequence[Limit], agents: int) -> Allowed:
+    """The least of each kind counts."""
+    dollars = [(limit.usd, limit.whose) for limit in limits if limit.usd is not None]
+    tokens = [(limit.tokens, limit.whose) for limit in limits if limit.tokens is not None]
+    usd, by = min(dollars, default=(None, ""))
+    whole, besides = min(tokens, default=(None, ""))
+    whose = "; ".join(dict.fromkeys(filter(None, (by, besides))))
+    return Allowed(usd, None if whole is None else int(whole), agents, whose)
 
 
 class Money:
@@ -87,7 +103,8 @@ class Money:
         """Why nothing more may be spent; empty while something may. As `Budget.over`."""
         share = self._share()
         if share >= 1:
-            why = f"The budget of the workflow {self._name} is spent: {self.allowed.words}."
+            why = f"The budget of the workflow {self._name} is spent: {self.allowed.words}"
+            why += f", {self.allowed.whose}." if self.allowed.whose else "."
             if not self._spent:  # its script may go on without those who could not begin
                 self._spent = True
                 self._tell(f"{why} No further agent begins.")

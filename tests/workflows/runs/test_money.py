@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.record.messages import Usage
-from gatewright.agent.workflows.runs.money import Allowed, Money, least
+from gatewright.agent.workflows.runs.money import Allowed, Limit, Money, allowed
 
 
 def money(allowed: Allowed, live: tuple[int, float] = (0, 0.0)) -> tuple[Money, list[str]]:
     told: list[str] = []
     return Money("play", allowed, lambda: live, told.append), told
-
-
-def test_the_least_of_all_limits_counts() -> None:
-    assert least(None, 3.0, 2.0, None) == 2.0
-    assert least(None, None) is None
 
 
 @pytest.mark.parametrize(
@@ -67,3 +62,13 @@ def test_the_end_of_a_budget_is_told_once_though_it_was_never_nearly_spent() -> 
     made.paid(Usage(), 2.0)
     assert made.over() == made.over() == "The budget of the workflow play is spent: $0.50."
     assert told == ["The budget of the workflow play is spent: $0.50. No further agent begins."]
+
+
+def test_the_end_of_a_budget_says_whose_it_was() -> None:
+    found = allowed([Limit("of the start", 2.0, 500), Limit("by meta.budget", 0.5), Limit("x")], 9)
+    assert (found.usd, found.tokens, found.agents) == (0.5, 500, 9)
+    assert found.whose == "by meta.budget; of the start"
+    made, _ = money(allowed([Limit("of the start", 2.0), Limit("by meta.budget", 0.5)], 9))
+    made.paid(Usage(), 0.6)
+    assert made.over() == "The budget of the workflow play is spent: $0.50, by meta.budget."
+    assert allowed([Limit("x")], 9) == Allowed(agents=9)
