@@ -24,7 +24,10 @@ from gatewright.tui.transcript.items import Prose, Shown
 
 if TYPE_CHECKING:
     from gatewright.tui.app import AgentApp
+    from gatewright.tui.screens.reader import Reader
     from gatewright.tui.screens.repl import Repl  # it makes this
+
+AGAIN = 1.0  # seconds between two looks at what grows
 
 
 class Reach:
@@ -70,12 +73,38 @@ class Reach:
         timer = self._repl.set_interval(seconds, tick)
 
     def read(
-        self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
+        self,
+        blocks: Sequence[Block],
+        then: Callable[[], None],
+        *,
+        from_top: bool = False,
+        again: Callable[[], Awaitable[Sequence[Block]]] | None = None,
     ) -> None:
-        """Show this full screen; `then` is called once it is closed."""
+        """Show this full screen; `then` is called once it is closed. `again` says how it is now."""
         self._repl.picker.close()
-        items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
-        self._repl.read(items, then, from_top=from_top)
+        reader = self._repl.read(_shown(blocks), then, from_top=from_top)
+        if again is not None:
+            self._follow(reader, again)
+
+    def _follow(self, reader: Reader, again: Callable[[], Awaitable[Sequence[Block]]]) -> None:
+        """Once a second, one look after the other."""
+        looking = False
+
+        async def look() -> None:
+            nonlocal looking
+            try:
+                reader.renew(_shown(await again()))
+            finally:
+                looking = False
+
+        def tick() -> bool:
+            nonlocal looking
+            if not reader.closed and not looking:
+                looking = True
+                self.talk.spawn(look)
+            return not reader.closed
+
+        self.every(AGAIN, tick)
 
     def return_focus(self) -> None:
         self._repl.return_focus()
@@ -152,3 +181,7 @@ class Reach:
         if text:
             self._host.copy(text)
         return told
+
+
+def _shown(blocks: Sequence[Block]) -> list[Shown]:
+    return [Shown(n, "", (block,)) for n, block in enumerate(blocks)]

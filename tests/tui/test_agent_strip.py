@@ -303,3 +303,17 @@ async def test_a_wait_for_the_server_counts_down() -> None:
         s.session.now += 4
         await s.wait(1.1)
         await s.see("waits for the server 7 s")
+
+
+async def test_no_row_goes_while_somebody_is_in_the_strip() -> None:
+    async with stage() as s:
+        child = start(s.session, 0)
+        ends(s.session, child)
+        await s.see("✓ Explore")
+        await s.press("down")
+        await s.see("enter opens")
+        s.session.now += STAYS + 1
+        s.app.repl.agents._again()  # pyright: ignore[reportPrivateUsage]
+        await s.see("✓ Explore", "enter opens")
+        await s.press("escape")
+        await s.gone("✓ Explore")

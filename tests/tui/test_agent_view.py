@@ -80,7 +80,7 @@ async def test_escape_goes_back_to_the_same_place_and_keeps_nothing() -> None:
         hub = s.session.journal.hub(child)
         assert len(hub._subscriptions) == 1  # pyright: ignore[reportPrivateUsage]
         await s.press("escape")
-        await s.gone("esc goes back")
+        await s.see("enter opens")
         await s.until(lambda: not s.app.repl.query("#watched"))
         assert main.place == place
         assert before.split("\n")[1] == s.text().split("\n")[1]
@@ -109,14 +109,12 @@ async def test_a_draft_is_for_whom_it_was_written() -> None:
     async with watched() as s:
         await s.type("half a word")
         await s.press("escape")
-        await s.gone("esc goes back")
-        assert s.app.repl.box.text == ""
-        await s.press("down")
         await s.see("enter opens")
+        assert s.app.repl.box.text == ""
         await s.press("enter")
         await s.see("to Explore", "half a word")
         await s.press("ctrl+u", "escape")
-        await s.gone("esc goes back")
+        await s.gone("to Explore")
 
 
 async def test_a_question_of_another_agent_is_asked_over_it() -> None:
@@ -160,7 +158,7 @@ async def test_an_agent_nothing_is_known_of_is_said() -> None:
         await s.press("down", "enter")
         await s.see("Nothing is known of an agent main/a0.", "esc goes back")
         await s.press("escape")
-        await s.gone("esc goes back")
+        await s.gone("Nothing is known")
 
 
 async def test_keys_of_the_transcript_are_the_views() -> None:
@@ -213,3 +211,16 @@ async def test_another_session_closes_the_view() -> None:
         s.app.enter(s.session.facade())
         await s.until(lambda: not s.app.repl.watching.open)
         assert s.app.talk.to == "main"
+
+
+async def test_escape_leads_back_to_the_row_it_was_opened_from() -> None:
+    """One more leaves the strip, and stops neither the turn nor an agent."""
+    async with stage(size=(100, 34)) as s:
+        first, second = start(s.session, 0), start(s.session, 1)
+        await s.press("down", "down", "enter")
+        await s.see("to general-purpose", "esc goes back")
+        await s.press("escape")
+        await s.see("enter opens", "▸ ◇ general-purpose")
+        await s.press("escape")
+        await s.gone("enter opens")
+        assert s.session.stopped == [], (first, second)

@@ -300,4 +300,4 @@ def test_columns_stand_where_their_markdown_says() -> None:
     rows = draw(
         b.Markdown("| a | b | c |\n|:--|:-:|--:|\n| left | in the middle | 1 |\n| x | y | z |"), 60
     )
-    assert [row.plain.rstrip() for row in rows if "y" in row.plain] == ["x          y        z"]
+    assert [row.plain.rstrip() for row in rows if "y" in row.plain] == ["x           y        z"]

@@ -79,3 +79,21 @@ async def test_other_decisions_have_no_such_keys(tmp_path: Path) -> None:
         await press(s, "shift+tab")
         shown = await s.see("recent")
         assert "says it may run" not in shown
+
+
+async def test_nothing_decided_yet_says_what_became_of_earlier_decisions(tmp_path: Path) -> None:
+    async with panel(Books(tmp_path), "/permissions") as s:
+        await press(s, "shift+tab")
+        await s.see("Nothing was decided since the program began", "before a resume is not kept")
+
+
+async def test_what_is_typed_over_a_reason_goes_on_in_the_prompt(tmp_path: Path) -> None:
+    books = Books(tmp_path)
+    refused(books, "make release")
+    async with panel(books, "/permissions") as s:
+        await recent(s)
+        await press(s, "enter")
+        await s.see("Why make release", "judge")
+        await s.type("go on")
+        await s.until(lambda: s.app.repl.box.text == "go on")
+        await s.gone("Why make release")

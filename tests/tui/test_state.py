@@ -336,6 +336,9 @@ def test_a_hint_stays_in_the_status_line_and_long_names_give_way() -> None:
     assert "$0.50" in quiet
     assert "nnet-5-5" in quiet
     assert "letters" in quiet
+    view = View(mode="default", model=view.model, context=20_000, window=1_000_000)
+    narrow = status_row(view, 38, branch=branch).plain
+    assert "2% context" in narrow and "letters" not in narrow
 
 
 def test_the_status_line_gives_up_tokens_before_what_still_runs() -> None:

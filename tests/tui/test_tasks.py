@@ -74,6 +74,19 @@ async def test_a_new_task_leaves_the_cursor_where_it_is() -> None:
         assert "make all" in chosen(s)
 
 
+async def test_what_a_task_prints_is_followed_while_it_is_read() -> None:
+    job = FakeJob("make all", "cc a.c\n")
+    async with listed(job) as s:
+        s.clock.now += 1
+        await s.press("enter")
+        await s.see("cc a.c", "v opens an editor")
+        job.said = "cc a.c\ncc b.c\n"
+        await s.wait(1.1)
+        await s.see("cc b.c", "v opens an editor")
+        await s.press("escape")
+        await s.see("Last line")
+
+
 async def test_enter_shows_the_output_and_returns_to_the_list() -> None:
     async with listed(FakeJob("make all", "cc a.c\ncc b.c\n"), FakeJob("serve")) as s:
         s.clock.now += 1

@@ -78,12 +78,12 @@ class Strip(Rows, can_focus=True):
             self._agents, self._asking = view.agents, asks
             self._again()
 
-    def enter(self) -> bool:
-        """Give it the keys; False while there is nothing."""
+    def enter(self, path: str = "") -> bool:
+        """Give it the keys, at this row; False while there is nothing."""
         if not self._rows or not self.display:
             return False
         self.entered, self._clearing = True, False
-        self._stand_at(0)
+        self._stand_at(next((n for n, row in enumerate(self._rows) if row.path == path), 0))
         self.refresh_rows()
         self.focus()
         return True
@@ -93,7 +93,7 @@ class Strip(Rows, can_focus=True):
         self._let_go()
         if self.entered:
             self.entered = False
-            self.refresh_rows()
+            self._again()
             self.screen.set_focus(None)
 
     def on_blur(self) -> None:
@@ -101,7 +101,7 @@ class Strip(Rows, can_focus=True):
         self._let_go()
         if self.entered:
             self.entered = False
-            self.refresh_rows()
+            self._again()
 
     def clear(self, row: AgentRow) -> None:
         """Do not show this end any more."""
@@ -111,7 +111,11 @@ class Strip(Rows, can_focus=True):
     def _again(self) -> None:
         now = self._now()
         self._cleared = {p: at for p, at in self._cleared.items() if p in self._agents}
-        rows = [row for row in seen(self._agents, now) if not self._is_cleared(row)]
+        kept = {row.path for row in self._rows} if self.entered else set[str]()
+        stays = {row.path for row in seen(self._agents, now)} | kept  # none goes under the cursor
+        rows = [
+            row for path, row in self._agents.items() if path in stays and not self._is_cleared(row)
+        ]
         here, self._rows = self._at(), ordered(rows, self._asking)
         if self.entered and not self._rows:
             self.leave()

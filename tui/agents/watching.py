@@ -58,6 +58,7 @@ class Watching:
         self._following = False
         self._drafts: dict[str, str] = {}
         self.path = MAIN
+        self._came = ""  # the row of the strip that it was opened from
         self.view: View | None = None
         self.transcript: Transcript | None = None
 
@@ -79,6 +80,16 @@ class Watching:
             case _:
                 self._repl.agents.leave()
                 self.show(row)
+                self._came = row.path
+
+    def back(self) -> None:
+        """To where the person was: in the strip too, so that one more Esc leaves it and stops
+        nothing.
+        """
+        came = self._came
+        self.close()
+        if came and not self._repl.box.text:
+            self._repl.agents.enter(came)
 
     def show(self, row: AgentRow) -> None:
         """Open the view of this agent, in place of any other."""
@@ -98,7 +109,7 @@ class Watching:
         """Back to the main transcript, where it was."""
         if self.transcript is None or self._head is None:
             return
-        path, self.path = self.path, MAIN
+        path, self.path, self._came = self.path, MAIN, ""
         if self._events is not None:
             self._events.close()
         self._events, self._following = None, False

@@ -135,7 +135,7 @@ def _table(node: SyntaxTreeNode, width: int) -> list[Line]:
         for rows in sections
         for row in rows
     ]
-    sides = [
+    sides: list[table.Side] = [
         _side(str(cell.attrs.get("style", ""))) for cell in node.children[0].children[0].children
     ]
     return table.grid(grid[0], grid[1:], width, sides)

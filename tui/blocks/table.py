@@ -48,7 +48,7 @@ def grid(
     ]
     sizes = _shrink(natural, width - GAP * (count - 1))
     rest: list[Side] = ["left"] * count
-    align = [*sides, *rest][:count]
+    align: list[Side] = [*sides, *rest][:count]
     rows: list[Line] = []
     if any(map(_size, header)):
         bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]

@@ -33,7 +33,9 @@ ENTRUSTED = {
     "environment": "What is trusted (autoMode.environment, your settings)",
     "allow": "What may run (autoMode.allow, your settings)",
 }
-ADD = "add"
+ADD, NONE = "add", "none"
+UNDECIDED = "Nothing was decided since the program began"
+BEFORE = "What was decided before a resume is not kept: have the call made again to act on it."
 REMOVE = "remove"
 TITLES = {"allow": "A rule that allows", "ask": "A rule that asks", "deny": "A rule that denies"}
 OPENS = "It counts as inside from then on, for tools and for confined commands."
@@ -98,7 +100,9 @@ class RulesView:
     def _load(self, tab: str) -> Sequence[Item]:
         if tab == PAST:
             self._past = {past.serial: past for past in self._book.past()}
-            return [_past_item(past) for past in self._past.values()]
+            return [_past_item(past) for past in self._past.values()] or [
+                Item(NONE, UNDECIDED, about=((BEFORE, "dim"),), counts=False)
+            ]
         if tab == FOLDERS:
             add = Item(ADD, "Open a directory\u2026", about=((OPENS, "dim"),), counts=False)
             return [add, *map(_folder_item, self._book.folders.rows())]
@@ -112,6 +116,8 @@ class RulesView:
         match item.of:
             case "add":
                 self._add(self.listing.tab)
+            case "none":
+                self._sheet.tell(BEFORE, "dim")
             case RuleRow() as row:
                 self._choose(row)
             case FolderRow() as folder:

@@ -142,8 +142,9 @@ class TableView:
             self._sheet.work(partial(self._read, row.id))
 
     async def _read(self, row: str) -> None:
-        blocks = await self._offer.read(row)
-        self._screen.read(blocks, self._screen.return_focus, from_top=not self._offer.follows)
+        read, follows = partial(self._offer.read, row), self._offer.follows
+        back = self._screen.return_focus
+        self._screen.read(await read(), back, from_top=not follows, again=read if follows else None)
 
     # rows
 

@@ -50,7 +50,7 @@ class WayOut:
         elif repl.front.has_selection:
             repl.front.clear_selection()
         elif repl.watching.open:
-            repl.watching.close()
+            repl.watching.back()
         elif repl.desk.take_back() | self._talk.stop():  # both: what waits starts no new turn
             self._escaped = 0.0
         elif self._clock() - self._escaped >= (TOLD if repl.box.text else DOUBLE):

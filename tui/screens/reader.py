@@ -128,19 +128,32 @@ class Reader(Screen[None]):
         self.transcript.records.open_all = True
         self.transcript.back = MORE
         self.foot = Foot(look)
-        self._closed = False
+        self.closed = False
         self._query = ""
         self._typed: str | None = None
         self._hits: list[Place] = []
         self._hit = 0
 
-    def over(self, screen: Screen[None], then: Callable[[], None]) -> None:
+    def over(self, screen: Screen[None], then: Callable[[], None]) -> Reader:
         """Show it; `then` is called once it is closed."""
 
         def closed(_: None) -> None:
             then()
 
         screen.app.push_screen(self, closed)  # pyright: ignore[reportUnknownMemberType]
+        return self
+
+    def renew(self, items: Sequence[Item]) -> None:
+        """The same records as they are now, and what came after them; the place is kept."""
+        if self.closed or not self.is_attached:
+            return
+        for before, now in zip(self._items, items, strict=False):
+            if before != now:
+                self.transcript.patch(now)
+        for added in items[len(self._items) :]:
+            self.transcript.append(added)
+        self._items[: len(items)] = items
+        self.transcript.sync()
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -193,8 +206,8 @@ class Reader(Screen[None]):
             move()
 
     def _close(self) -> None:
-        if self.is_current and not self._closed:  # the next key may come before it is gone
-            self._closed = True
+        if self.is_current and not self.closed:  # the next key may come before it is gone
+            self.closed = True
             self.dismiss(None)
 
     def _start(self) -> None:

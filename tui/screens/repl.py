@@ -329,13 +329,13 @@ class Repl(Patient, inherit_bindings=False):
         *,
         from_top: bool = False,
         start: Callable[[Line], bool] | None = None,
-    ) -> None:
+    ) -> Reader:
         """A second screen with these records; `then` is called once it is closed."""
 
         def edit(text: str) -> None:
             self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
-        Reader(self._look, items, edit, from_top=from_top, start=start).over(self, then)
+        return Reader(self._look, items, edit, from_top=from_top, start=start).over(self, then)
 
     def _list_keys(self) -> None:
         self.watching.close()

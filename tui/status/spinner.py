@@ -75,6 +75,8 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     if left > 0:
         tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
     room = width - cells.width(tail) - AROUND
+    if left > 0 and cells.width(doing) > room:
+        doing = doing.partition(": ")[0]  # what the server said of it says the same again
     doing = cells.fit(doing, room) if room >= NAMED or not view.todo else ""  # it is pinned below
     row = line(
         Span(f"{mark} ", "accent"),

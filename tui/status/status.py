@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from gatewright.tui import cells
 from gatewright.tui.early.frame import STARTING
@@ -90,14 +90,11 @@ def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> L
     for name in GIVES_WAY[:2]:
         if over():
             right.pop(name, None)
-    if over():
-        names = left_parts(view, branch, SHORT)
+    for narrower in _narrower(view, branch):
+        if over():
+            names = narrower
     while said and over() and len(names) > 1:
         names.pop()  # the hint is gone in a moment, they come back
-    if branch and over() and len(names) > 1:
-        names.pop()  # the shell's own prompt has it; what is left of the window, nobody else
-    if not said and over():
-        names = left_parts(view, "", LEAST)
     for name in GIVES_WAY:
         if over():
             right.pop(name, None)
@@ -107,6 +104,13 @@ def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> L
     tail = _joined(right.values())
     room = Span(" " * max(0, width - _size(list(left)) - _size(tail)))
     return Line((*left, room, *tail))
+
+
+def _narrower(view: View, branch: str) -> Iterator[list[Span]]:
+    """The shell's own prompt has the branch too; what is left of the window stands nowhere else."""
+    yield left_parts(view, branch, SHORT)
+    yield left_parts(view, "", SHORT)
+    yield left_parts(view, "", LEAST)
 
 
 def _joined(parts: Iterable[Span]) -> list[Span]:

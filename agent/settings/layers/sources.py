@@ -29,10 +29,7 @@ from gatewright.agent.settings.traits import COMMITTED, Source
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
 NO_OPTIONS = LaunchOptions()
-HELD = (
-    "is not read just now, as the sandbox could still write there: what it says counts once no "
-    "command and no waiting shell is in it, after a minute without one at the latest"
-)
+HELD = "is not read while the sandbox could still write there: it counts once nothing is in it"
 GONE = "is gone: what it forbade still counts in this session; put it back, or write {} there"
 
 
