@@ -125,7 +125,8 @@ async def never() -> Any:
 
 class Talk:
     def __init__(self, connection: Any, program: Program) -> None:
-        self.connection, self.place = connection, {"cwd": str(program.project), "mcp_servers": []}
+        self.connection = connection
+        self.place: dict[str, Any] = {"cwd": str(program.project), "mcp_servers": []}
 
     async def new(self) -> str:
         return str((await self.connection.new_session(**self.place)).session_id)

@@ -344,7 +344,7 @@ def notified(method: str, params: Json) -> None:
             first = not TEXTS
             take(it["uri"], it["version"], it["text"])
             if "registers" in OPTIONS and first:
-                one = {"id": "1", "method": "textDocument/diagnostic", "registerOptions": {}}
+                one: Json = {"id": "1", "method": "textDocument/diagnostic", "registerOptions": {}}
                 asked = {"registrations": [one]}
                 send({"id": "r", "method": "client/registerCapability", "params": asked})
         case "textDocument/didChange":
