@@ -13,6 +13,7 @@ import json
 import os
 import re
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -34,6 +35,7 @@ from tests.lsp.known_server import alone, scripted
 from tests.lsp.test_real_servers import PIP, chosen
 
 CHANGES, QUESTIONS, ROUNDS, IDLE = 500, 200, 30, 20
+AGENTS, PACE, SECONDS = 5, 20, 5
 
 
 def held() -> float:
@@ -81,6 +83,31 @@ async def resting(folder: Path) -> None:
         before = switches()
         await asyncio.wait([never], timeout=IDLE)
         print(f"wake-ups in {IDLE} idle seconds: {switches() - before - 1}")
+
+
+async def five(folder: Path) -> None:
+    """Agents that make so many changes a second together, each told of its own."""
+    async with alone(folder, scripted("pull")) as made:
+        await made.begun("f0.x")
+        loop, late = asyncio.get_running_loop(), list[float]()
+        start = loop.time()
+
+        async def work(agent: int) -> None:
+            name = f"main/a{agent}"
+            for number in range(SECONDS * PACE // AGENTS):
+                due = start + (number * AGENTS + agent) / PACE
+                await asyncio.wait([loop.create_future()], timeout=max(0.0, due - loop.time()))
+                made.write(f"f{agent}.x", f"BAD it{number}\n", agent=name)
+                told = await made.heard(name, 5.0)
+                assert told is not None and told.errors == 1, (agent, number, told)
+                late.append(loop.time() - due)
+
+        await asyncio.gather(*(work(agent) for agent in range(AGENTS)))
+        took, worst = loop.time() - start, 1000 * max(late)
+        print(
+            f"{AGENTS} agents, {PACE} changes a second: {len(late)} in {took:.1f} s, "
+            f"{len(made.children)} server, each told within {worst:.0f} ms"
+        )
 
 
 class Bare:
@@ -165,6 +192,7 @@ async def beside(name: str, folder: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         it.definition.command, *it.definition.args, cwd=folder, limit=1 << 24,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )  # fmt: skip
     bare = Bare(process, folder)
     async with alone(folder, it.definition) as made:
@@ -195,8 +223,8 @@ async def beside(name: str, folder: Path) -> None:
             start = time.perf_counter()
             await ask(server, question, sight)
             asked[1].append(time.perf_counter() - start)
-    process.kill()
-    await process.wait()
+    os.killpg(process.pid, signal.SIGKILL)
+    await process.communicate()
     told_ms, bare_ms, ask_ms, question_ms = (
         1000 * statistics.median(each) for each in (ours, theirs, asked[0], asked[1])
     )
@@ -223,7 +251,7 @@ async def _in(folder: str, work: Callable[[Path], Awaitable[None]]) -> None:
 
 
 def main() -> None:
-    works: list[Callable[[Path], Awaitable[None]]] = [measured, resting]
+    works: list[Callable[[Path], Awaitable[None]]] = [measured, five, resting]
     works += [partial(beside, name) for name in sys.argv[1:] or PIP]
     for work in works:
         with tempfile.TemporaryDirectory() as folder:

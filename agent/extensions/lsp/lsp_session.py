@@ -175,17 +175,20 @@ class LspSession:
     async def at(self, moment: Moment) -> Verdict:
         if not isinstance(moment, BatchEnded) or not self._host.around.trusted:
             return NOTHING
-        settings = self._host.around.settings.lsp
-        told = await self.hearings.heard(
-            moment.agent, settings.wait_ms / 1000 if settings.diagnostics else 0.0
-        )
-        if told is None or not settings.diagnostics:
+        fed = self._fed()
+        seconds = self._host.around.settings.lsp.wait_ms / 1000 if fed else 0.0
+        told = await self.hearings.heard(moment.agent, seconds)
+        if told is None or not fed:
             return NOTHING
         self._publish(told, moment.agent)
         return Verdict(context=(told.text,))
 
+    def _fed(self) -> bool:
+        """Whether models are told unasked; the one place for whatever turns that off."""
+        return self._host.around.settings.lsp.diagnostics
+
     def late(self, agent: str) -> str:
-        told = self.hearings.late(agent) if self._host.around.settings.lsp.diagnostics else None
+        told = self.hearings.late(agent) if self._fed() else None
         if told is None:
             return ""
         self._publish(told, agent)

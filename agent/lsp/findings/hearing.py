@@ -73,12 +73,14 @@ class Hearings:
         hearing = self._hearing(agent)
         changed, hearing.changed = hearing.changed, {}
         self._remember(hearing, changed)
+        hearing.awaited.update(changed)  # before anything is awaited: another may send them
         for path in changed:
             if not await self._languages.open(path):
-                continue
-            hearing.awaited[path] = None
+                hearing.awaited.pop(path, None)
         found = self._languages.renew()
-        mine = found - {path for other in self._others(hearing) for path in other.changed}
+        mine = found - {
+            path for other in self._others(hearing) for path in (*other.changed, *other.awaited)
+        }
         hearing.awaited.update(dict.fromkeys(sorted(mine)))
         for path in list(hearing.awaited)[: -2 * PATHS]:
             del hearing.awaited[path]
