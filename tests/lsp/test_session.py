@@ -17,6 +17,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.settings.paths import places
 from gatewright.agent.settings.trust import TrustStore
+from tests.fakes.plugin_trees import bare_plugin, write_json
 from tests.fakes.waiting import PATIENCE
 from tests.lsp.known_server import entry
 from tests.permissions.composed import Desk, desk
@@ -348,3 +349,17 @@ async def test_a_question_may_be_the_first_use_of_all(
         made.session.submit("go")
         assert await finished(made, "1") == "word word"
         await ended(made)
+
+
+async def test_a_plugins_server_serves_a_session(tmp_path: Path) -> None:
+    plugin = bare_plugin(tmp_path / "tidy")
+    write_json(plugin / ".lsp.json", {"scripted": entry()})
+    script = (asks("1", "hover", filePath="a.x", line=1, symbol="word"), "say: done")
+    options = {"plugin_dirs": (str(plugin),)}
+    given = {"sandbox": {"enabled": False}}
+    async with desk(tmp_path, script, mode="default", own=given, options=options) as made:
+        (made.project / "a.x").write_text("word\n", encoding="utf-8")
+        made.session.submit("go")
+        assert await finished(made, "1") == "word word"
+        await ended(made)
+        assert [each.name for each in started(made)] == ["tidy:scripted"]

@@ -27,6 +27,10 @@ class _Hearing:
         self.awaited: dict[str, None] = {}  # whose findings have not come yet
         self.after: dict[tuple[str, str], int] = {}  # servers that may say more of other files
         self.known: dict[Key, Same] = {}
+        self.versions: dict[Key, int] = {}  # of the texts that it was known of
+
+    def knows(self, key: Key, held: Held) -> None:
+        self.known[key], self.versions[key] = counted(held.items), held.version
 
 
 class Hearings:
@@ -135,7 +139,7 @@ class Hearings:
                     path, self._shown(path), server.name, held.items, hearing.known.get(key)
                 )
                 lines[id(findings)] = text
-                hearing.known[key] = counted(held.items)
+                hearing.knows(key, held)
                 found.append(findings)
             found += self._elsewhere(agent, hearing, server, lines)
         for path, whole in settled.items():
@@ -160,9 +164,9 @@ class Hearings:
             text = self._current(server, path)
             if text is None or not self._may_hear(agent, path):
                 continue
-            known = hearing.known.get(key)
-            hearing.known[key] = counted(held.items)
-            if known is None:  # nobody can say what of it is new
+            known, version = hearing.known.get(key), hearing.versions.get(key)
+            hearing.knows(key, held)
+            if known is None or version != held.version:  # new, or by somebody else's change
                 continue
             findings = Findings(path, self._shown(path), server.name, held.items, known, own=False)
             lines[id(findings)] = text
@@ -190,7 +194,7 @@ class Hearings:
 
     def seen(self, agent: str, server: Server, path: str, held: Held) -> None:
         """The agent asked itself: what it read is no news any more."""
-        self._hearing(agent).known[server.name, server.root, path] = counted(held.items)
+        self._hearing(agent).knows((server.name, server.root, path), held)
 
     def listed(self, agent: str, paths: Sequence[str]) -> tuple[list[str], int]:
         """All findings of these files, a line each below its file, and how many."""
@@ -215,7 +219,7 @@ class Hearings:
 def _remember(hearing: _Hearing, server: Server, path: str) -> None:
     base = server.fresh.baseline(uri_of(path), server.now())
     if base is not None:
-        hearing.known[server.name, server.root, path] = counted(base.items)
+        hearing.knows((server.name, server.root, path), base)
 
 
 def listing(hearings: Hearings, agent: str, paths: Sequence[str]) -> tuple[str, int]:
