@@ -156,7 +156,7 @@ async def test_what_a_session_answers_is_valid_too(tmp_path: Path) -> None:
 
 CASES = [
     ("a\nb\nc\n", "a\nx\nc\n"), ("", "new\n"), ("a\n" * 50, "a\n" * 20 + "b\n" + "a\n" * 29),
-    ("a\r\nb\r\n", "a\r\nc\r\n"), ("gone\n", ""), ("a\n", "a\nb\n"),
+    ("a\r\nb\r\n", "a\r\nc\r\n"), ("gone\n", ""), ("a\n", "a\nb\n"), ("a\nold", "a\nnew"),
 ]  # fmt: skip
 
 

@@ -128,6 +128,8 @@ def applied(text: str, hunks: Sequence[Hunk], *, back: bool = False) -> str | No
                 out.append(lines[at])
             at += 1
     out += lines[at:]
+    if out and at == len(lines) and lines and not lines[-1].endswith("\n"):
+        out[-1] = _bare(out[-1])  # hunks say nothing of a last line's end: it stays as it is
     return "".join(out)
 
 
