@@ -101,6 +101,10 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             return _background(view, event)
         case ev.SkillInvoked():
             return _skill(view, event)
+        case ev.JobChanged(job=job):
+            waits = not (event.gone or job.paused)
+            jobs = view.jobs | {job.id} if waits else view.jobs - {job.id}
+            return replace(view, jobs=jobs), ()
         case ev.AgentStarted() | ev.AgentFinished() | ev.AgentProgressed():
             return of_agent(view, event, at)
         case ev.WorkflowStarted() | ev.WorkflowProgressed() | ev.WorkflowEnded():
@@ -114,7 +118,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.ImagesDropped()
             | ev.InstructionsLoaded()
             | ev.DirectoryAdded()
-            | ev.JobChanged()
             | ev.LanguageServerStarted()
             | ev.UnknownEvent()
         ):

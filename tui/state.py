@@ -70,6 +70,7 @@ class View(msgspec.Struct, frozen=True):
     window: int = 0
     queue: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    jobs: frozenset[str] = frozenset()  # that will begin a turn by themselves, by their ids
     skills: tuple[tuple[SkillInvoked, Invocation], ...] = ()  # typed: their texts come
     ends: Note | None = None  # what was told last of work that has ended
     ultracode: bool = False  # the effort that lets the model start workflows

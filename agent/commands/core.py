@@ -18,7 +18,8 @@ def help_commands(known: Commands) -> tuple[Command, ...]:
     async def help_(context: CommandContext) -> Outcome:
         if context.args:
             return _about(context.args.removeprefix("/"), known)
-        rows = tuple((f"/{c.name} {_short(c.args)}".rstrip(), c.summary) for c in known)
+        listed = sorted(known, key=lambda c: c.name)
+        rows = tuple((f"/{c.name} {_short(c.args)}".rstrip(), _told(c)) for c in listed)
         shown = Say((Table(("Command", "What it does"), rows), Text(SIGNS, "dim")))
         return Page(title="Commands", fallback=shown)
 
@@ -29,6 +30,12 @@ def help_commands(known: Commands) -> tuple[Command, ...]:
 def _short(args: str) -> str:
     """What it takes, where that is said in a word or two; `/help NAME` has it all."""
     return args if len(args) <= SHORT else "\u2026"
+
+
+def _told(command: Command) -> str:
+    """What it does, and what else it is called."""
+    also = ", ".join(f"/{alias}" for alias in command.aliases)
+    return f"{command.summary} ({also})" if also else command.summary
 
 
 def _about(name: str, known: Commands) -> Outcome:

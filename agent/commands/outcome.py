@@ -239,6 +239,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
 
     Given only to a front end that can do it. `said` is told there; mode, model and effort are those
     of the session that is left, `rules` what was denied there, or had to ask, by behavior and text.
+    `other`: the copy is of another session than the one that is left, and has what that one had.
     """
 
     path: str = ""
@@ -249,11 +250,12 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     effort: str = ""
     rules: tuple[tuple[str, str], ...] = ()
+    other: bool = False
 
     @property
     def carries(self) -> bool:
         """Whether mode, model and effort go along: a stored session has its own."""
-        return self.copy or not self.path
+        return (self.copy and not self.other) or not self.path
 
 
 Outcome: TypeAlias = Say | Submit | Offer | Change | Quit | Switch

@@ -5,23 +5,27 @@ Where the front end cannot go over, they say the command line that does it.
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Outcome, Page, Pick, Problem, Say, Switch
+from gatewright.agent.commands.outcome import Choice, Outcome, Page, Pick, Problem, Say, Switch
 from gatewright.agent.commands.registry import Command, CommandContext, InUse, Modes
 from gatewright.agent.errors import SessionError
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.start.resume import choice_of, choices_of, matching
 from gatewright.agent.transcript.index import Listed
+from gatewright.agent.transcript.writer import held
 from gatewright.tools.blocks import Table, Text
 
 SHOWN = 20  # rows of a list that is only printed
 WIDTH = 60
+COPY = "copy"
 BUSY = "Interrupt the running turn first (Esc)."
 
 
@@ -59,9 +63,10 @@ async def resume(past: Past, left: Left, context: CommandContext) -> Outcome:
     sessions = await past.sessions()
     found = matching(sessions, args) if args else sessions
     if len(found) == 1 and args:
-        return _goto(found[0], left, context)
+        return await _goto(found[0], left, context)
     if found:
-        return _list(found, sessions, left, context)
+        open_ = await asyncio.to_thread(_held, found)
+        return _list(found, sessions, open_, Leaving(left, context))
     if not args:
         return Page.text("Sessions", "There is no other session in this directory.")
     try:
@@ -70,14 +75,51 @@ async def resume(past: Past, left: Left, context: CommandContext) -> Outcome:
         return Problem.of(f"No session here matches {args!r}. /resume lists them.")
 
 
-def _goto(found: Listed, left: Left, context: CommandContext) -> Outcome:
+class Leaving(NamedTuple):
+    """What goes along, and what the front end can do."""
+
+    left: Left
+    context: CommandContext
+
+
+def _held(sessions: Sequence[Listed]) -> frozenset[str]:
+    """The ids of those that another process works on now."""
+    return frozenset(listed.id for listed in sessions if held(listed.path))
+
+
+async def _goto(found: Listed, left: Left, context: CommandContext) -> Outcome:
     if not context.front.switches:
         return Say.text(f"agent --resume {found.id} goes on with: {found.title}")
-    return Switch(path=str(found.path), mode=left.modes.current())
+    mode = left.modes.current()
+    if not await asyncio.to_thread(held, found.path):
+        return Switch(path=str(found.path), mode=mode)
+    title = found.title[:WIDTH]
+    copy = Switch(
+        path=str(found.path),
+        copy=True,
+        other=True,
+        title=f"{title} (copy)",
+        said=f"This is a copy of: {title}, which is open elsewhere.",
+        mode=mode,
+    )
+
+    async def choose(id: str) -> Outcome:
+        return copy if id else Say(())
+
+    return Pick(
+        fallback=Problem.of(f"{title}: it is open elsewhere. Close it there to go on with it."),
+        title="That session is open elsewhere",
+        about=("Close it there to go on with it, or go on in a copy, which leaves it as it is.",),
+        choices=(Choice(COPY, "Go on in a copy"), Choice("", "Stay here")),
+        choose=choose,
+    )
 
 
-def _list(found: list[Listed], every: list[Listed], left: Left, context: CommandContext) -> Outcome:
-    table = choice_of(found, time.time())
+def _list(
+    found: list[Listed], every: list[Listed], open_: frozenset[str], leaving: Leaving
+) -> Outcome:
+    left, context = leaving
+    table = choice_of(found, time.time(), open_)
     numbers = {listed.id: number for number, listed in enumerate(every, 1)}
     rows = tuple(
         (str(numbers[id]), id, age, size, branch, title[:WIDTH])
@@ -88,7 +130,7 @@ def _list(found: list[Listed], every: list[Listed], left: Left, context: Command
     fallback = Say((shown, Text(f"{how} goes on with one.", "dim")))
 
     async def choose(id: str) -> Outcome:
-        return _goto(next(one for one in found if one.id == id), left, context)
+        return await _goto(next(one for one in found if one.id == id), left, context)
 
     return Pick(
         fallback=fallback,

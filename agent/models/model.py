@@ -23,6 +23,7 @@ class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
     by_mode: bool = False  # planning or not decides which one it is
     structured: bool = False  # its API holds answers to a schema
     note: str = ""  # what the person should know of it, once
+    aside: str = ""  # and who has just named it
 
     def briefed(
         self,

@@ -101,6 +101,7 @@ class ModelOpener:
             structured=facts.structured,
             by_mode=meant != name,
             note=opened.note,
+            aside=opened.aside,
         )
 
     def ahead(self, name: str, effort: str) -> Provider | None:

@@ -20,6 +20,7 @@ from gatewright.agent.providers.presets import Endpoint, endpoint, first_of, loa
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.providers.shared import Sharing, alone, identity
+from gatewright.agent.providers.unlisted import near, unpriced
 
 if TYPE_CHECKING:
     from gatewright.agent.providers.listed import Listed
@@ -52,6 +53,7 @@ class Opened(msgspec.Struct, frozen=True):
     name: str = ""
     lack: str = ""  # of the server, where its models write calls as text
     note: str = ""  # what the person should know of it
+    aside: str = ""  # and who has just named it
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -91,7 +93,11 @@ def open_provider(
     ]
     provider = sharing(identity(server, env), lambda: make(server, facts, env))
     note = note or ("" if own.known else _undescribed(server, chosen, own, env))
-    return Opened(provider, chosen.model, own, f"{chosen.name}{mark}", lack=server.lack, note=note)
+    name, aside = (
+        f"{chosen.name}{mark}",
+        "" if own.known or note else unpriced(server, chosen.model, own),
+    )
+    return Opened(provider, chosen.model, own, name, lack=server.lack, note=note, aside=aside)
 
 
 def choose(
@@ -374,7 +380,7 @@ def _undescribed(
     window, output = f"{facts.window // 1000}k", f"{facts.max_output // 1000}k"
     return (
         f"{model} is not in the catalogue and is sent to {server.name} as it is written, with a "
-        f"window of {window} and an answer of {output} at most.{_near(model, known)} "
+        f"window of {window} and an answer of {output} at most.{near(model, known)} "
         f"providers.{server.name}.models can describe it."
     )
 
@@ -382,16 +388,9 @@ def _undescribed(
 def _unknown(model: str, provider: str, names: Mapping[str, object]) -> str:
     if provider:
         rest = f"/{model.partition('/')[2]}"
-        hint = _near(provider, list(names), rest)
+        hint = near(provider, list(names), rest)
         return f"There is no provider {provider!r}.{hint} `agent models` lists what there is."
     catalog = load_catalog()
     known = [key.partition("/")[2] for key in catalog.models]
-    hint = _near(model, [*catalog.aliases, *catalog.by_mode, *known])
+    hint = near(model, [*catalog.aliases, *catalog.by_mode, *known])
     return f"There is no model {model!r}.{hint} Write it as provider/model, or see `agent models`."
-
-
-def _near(given: str, known: Sequence[str], rest: str = "") -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  lazy: 5 ms, on a typing error only
-
-    near = get_close_matches(given, known, n=1)
-    return f" Did you mean {near[0]}{rest}?" if near else ""

@@ -101,7 +101,7 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
             self.publish(ModelChanged(model=opened.name))
         said = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
         which = f", now {opened.frame.model}" if opened.by_mode else ""
-        note = models.note(opened)
+        note = models.note(opened) or (opened.aside if opened.name != before else "")
         return Say.text("\n".join(filter(None, [f"Model: {opened.name}{which}{said}", note])))
 
 

@@ -232,6 +232,17 @@ def torn_tail(file: int, size: int) -> bytes:
     return tail
 
 
+def held(path: Path) -> bool:
+    """Whether a process works on this session."""
+    lock = TranscriptLock()
+    try:
+        return not lock.took(path)
+    except OSError:
+        return False
+    finally:
+        lock.release()
+
+
 class TranscriptLock:
     """Keeps a second process off a transcript; the kernel drops it when this process dies."""
 

@@ -18,6 +18,7 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.start.resume import matching
 from gatewright.agent.transcript.index import Listed
+from gatewright.agent.transcript.writer import TranscriptLock
 from tests.fakes.commands import told as said
 from tests.history.desk import Desk
 from tests.history.test_rewind import talking
@@ -54,6 +55,27 @@ async def test_resume_leads_to_the_one_that_is_meant(tmp_path: Path) -> None:
         assert "No session here matches 'paint'" in said(await goto(desk, "/resume paint"))
         here = await goto(desk, f"/resume {desk.session.id}")
         assert said(here) == "You are in this session already."
+
+
+async def test_one_that_is_open_elsewhere_is_marked_and_offered_as_a_copy(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1") as (desk, _):
+        folder = prepared(desk, "mend the parser", "mend the lexer")
+        elsewhere = TranscriptLock()
+        elsewhere.take(folder / "1aaa-1.jsonl")
+        listed = await goto(desk, "/resume")
+        assert isinstance(listed, Pick)
+        marks = {row.id: row.source for row in listed.choices}
+        assert (marks["1aaa-1"], marks["0aaa-0"]) == ("open elsewhere", "main")
+        asked = await listed.choose("1aaa-1")
+        assert isinstance(asked, Pick)
+        assert [row.label for row in asked.choices] == ["Go on in a copy", "Stay here"]
+        assert await asked.choose("") == Say(())
+        to = await asked.choose("copy")
+        assert isinstance(to, Switch)
+        assert (to.path, to.copy) == (str(folder / "1aaa-1.jsonl"), True)
+        assert not to.carries, "the copy has the model of what it is a copy of"
+        elsewhere.release()
+        assert await listed.choose("1aaa-1") == Switch(path=to.path, mode="default")
 
 
 async def test_sessions_of_other_directories_are_named_and_not_entered(tmp_path: Path) -> None:

@@ -293,6 +293,22 @@ async def test_an_undescribed_model_is_passed_on_with_one_note() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "near"), [("claude-opus-5-9", "Did you mean claude-opus-5"), ("nope/none", "")]
+)
+async def test_behind_another_address_who_names_one_is_told(model: str, near: str) -> None:
+    env = {**ANTHROPIC, "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    opened = open_provider(model, settings=NONE, env=env)
+    assert opened.note == ""
+    assert f"{model} is in no list here" in opened.aside
+    assert "What it costs is not known" in opened.aside
+    assert near in opened.aside
+    await opened.provider.close()
+    known = open_provider("claude-opus-5-5", settings=NONE, env=env)
+    assert known.aside == ""
+    await known.provider.close()
+
+
+@pytest.mark.parametrize(
     ("model", "settings", "env"),
     [
         ("anthropic/claude-opus-5-5", NONE, ANTHROPIC),

@@ -65,7 +65,7 @@ async def test_typing_goes_on_in_the_prompt() -> None:
 async def test_a_long_page_scrolls_and_says_what_is_hidden() -> None:
     async with stage() as s:
         opened(s, LONG)
-        text = await s.see("A page", "line 1", "up down scroll", "below")
+        text = await s.see("A page", "line 1", "up down, pgup pgdn scroll", "below")
         assert "above" not in text
         await s.press("down")
         await s.see("1 above")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.events_of_past import Carried
+from gatewright.agent.record.events_of_schedules import ScheduledJob
 from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Output, Text
@@ -339,6 +341,19 @@ def test_a_hint_stays_in_the_status_line_and_long_names_give_way() -> None:
     view = View(mode="default", model=view.model, context=20_000, window=1_000_000)
     narrow = status_row(view, 38, branch=branch).plain
     assert "2% context" in narrow and "letters" not in narrow
+
+
+def test_jobs_that_will_begin_by_themselves_stand_in_the_status_line() -> None:
+    def told(view: View) -> str:
+        return status_row(view, 80).plain
+
+    first, second = (ScheduledJob(id=id, prompt="look", every=600.0) for id in "ab")
+    view, _ = play(ev.JobChanged(job=first), ev.JobChanged(job=second))
+    assert "2 jobs to come" in told(view)
+    view, _ = play(ev.JobChanged(job=replace(first, paused="it failed")), view=view)
+    assert "1 job to come" in told(view)
+    view, _ = play(ev.JobChanged(job=second, gone="removed"), view=view)
+    assert "to come" not in told(view)
 
 
 def test_the_status_line_gives_up_tokens_before_what_still_runs() -> None:

@@ -56,7 +56,7 @@ def test_a_long_one_shows_the_current_step_in_its_rows(here: int, room: int) -> 
 
 def test_folded_it_is_the_current_step_and_how_many_are_done() -> None:
     (row,) = folded(listed("completed", "in_progress", "pending"), 40)
-    assert row.plain == "◐ step 2  1 of 3"
+    assert row.plain == "◐ step 2  1 of 3 done"
     (row,) = folded(listed("completed", "in_progress"), 16)
     assert row.width <= 16
     assert folded((), 40) == []
@@ -81,7 +81,7 @@ async def test_open_steps_outlive_the_turn_and_a_key_folds_them() -> None:
         session.publish(ev.TurnEnded(stop=Stop.ABORTED_TOOLS))
         await s.see("● step 1", "◐ step 2", "○ step 3")
         await s.press("ctrl+x")
-        assert "1 of 3" in await s.see("◐ step 2")
+        assert "1 of 3 done" in await s.see("◐ step 2")
         assert "step 3" not in s.text()
         await s.press("ctrl+x")
         await s.see("○ step 3")
@@ -91,7 +91,7 @@ async def test_a_low_screen_has_one_row_for_them() -> None:
     session = FakeSession()
     async with stage(session, size=(40, 12)) as s:
         plan(session, "completed", "in_progress", "pending")
-        assert "1 of 3" in await s.see("◐ step 2")
+        assert "1 of 3 done" in await s.see("◐ step 2")
         assert "step 3" not in s.text()
 
 

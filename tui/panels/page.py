@@ -28,7 +28,7 @@ class PageView:
 
     @property
     def keys(self) -> Sequence[str]:
-        return ("up down scroll",) if len(self._rows) > self._shown else ()
+        return ("up down, pgup pgdn scroll",) if len(self._rows) > self._shown else ()
 
     def press(self, press: Press) -> bool:
         """Rows are scrolled; whatever else is typed is none of its business."""

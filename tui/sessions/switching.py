@@ -121,7 +121,7 @@ class Switching:
                 self._screen.repl.desk.take_back()
                 self._talk.begin(here)
         if other is not None:
-            await self._leave_for(other, keep=to.copy)
+            await self._leave_for(other, keep=to.copy and not to.other)
 
     async def _leave_for(self, other: SessionClient, *, keep: bool) -> None:
         if self._ended or self._events is None:

@@ -23,8 +23,8 @@ OWN_ROWS = 3  # of the person's own command
 ROOMY = 16  # rows of a screen that has room for more than one of them
 MAX_PADDING = 20
 # Where there is no room, in turn.
-GIVES_WAY = ("remark", "tokens", "cost", "tasks", "context", "hooks", "sandbox")
-STAYS = ("tasks", "hooks", "sandbox")  # beside a line of the person's own
+GIVES_WAY = ("remark", "tokens", "cost", "jobs", "tasks", "context", "hooks", "sandbox")
+STAYS = ("tasks", "jobs", "hooks", "sandbox")  # beside a line of the person's own
 FULL = 80  # per cent of the window from which the number warns
 
 
@@ -54,6 +54,9 @@ def right_parts(view: View) -> dict[str, Span]:
     parts: dict[str, Span] = {}
     if view.tasks:
         parts["tasks"] = Span(f"{len(view.tasks)} in background", "dim")
+    if view.jobs:
+        many = len(view.jobs)
+        parts["jobs"] = Span(f"{many} job{'' if many == 1 else 's'} to come", "dim")
     if view.remark:
         parts["remark"] = Span(one_line(view.remark), "faint")
     tokens = view.usage.context

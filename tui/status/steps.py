@@ -51,11 +51,11 @@ class Steps(Rows):
 
 
 def folded(items: Sequence[TodoItem], width: int) -> list[Line]:
-    """`◐ Adding a test  2 of 5`"""
+    """`◐ Adding a test  1 of 5 done`"""
     if not items:
         return []
     done = sum(item.state == "completed" for item in items)
-    tail = f"  {done} of {len(items)}"
+    tail = f"  {done} of {len(items)} done"
     here = items[current(items)]
     return [_row(here, width - len(tail), Span(tail, "faint"))]
 

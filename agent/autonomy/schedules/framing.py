@@ -43,7 +43,7 @@ def when_of(job: ScheduledJob) -> str:
     if job.wakes:
         return "when the model says"
     if job.every:
-        return f"every {elapsed(job.every)}"
+        return f"every {elapsed(job.every).removesuffix(' 00 s')}"
     if job.at:
         return f"at {shown(job.at, job.tz)}"
     return f"{job.cron} ({job.tz}){', once' if job.once else ''}"

@@ -38,7 +38,12 @@ def known_runs(schedule: Schedule) -> Sequence[RunRecord]:
 
 def runs_table(runs: Iterable[RunRecord], tz: str) -> Block:
     rows = tuple(
-        (run.run, shown(run.slot, tz), run.state, f"{run.cost:.2f}", run.title, run.reason)
+        (run.run, shown(run.slot, tz), run.state, _dollars(run.cost), run.title, run.reason)
         for run in list(runs)[:SHOWN]
     )
     return Table(RUN_COLUMNS, rows)
+
+
+def _dollars(cost: float) -> str:
+    """A cent and more to the cent; what is less is not nothing."""
+    return f"{cost:.4f}" if 0 < cost < 0.01 else f"{cost:.2f}"

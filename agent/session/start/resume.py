@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -29,6 +29,7 @@ _ID = later(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 LOOKED = 5  # files for the newest session
 LISTED = 10
 LARGE = 50_000  # tokens
+OPEN = "open elsewhere"
 COLD = 3_600.0  # seconds: no prompt cache lasts longer
 
 
@@ -137,15 +138,24 @@ def newest(folder: Path, now: float) -> tuple[str, str]:
 def offered(folder: Path, now: float) -> tuple[Choice, ...]:
     """The sessions of a directory for a person to pick from, newest first."""
     from gatewright.agent.transcript.index import list_sessions  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.transcript.writer import held  # noqa: PLC0415  loaded by now
 
-    return choices_of(choice_of(list_sessions(folder), now))
+    found = list_sessions(folder)
+    return choices_of(choice_of(found, now, {item.id for item in found if held(item.path)}))
 
 
-def choice_of(sessions: Iterable[Listed], now: float) -> Table:
+def choice_of(sessions: Iterable[Listed], now: float, held: Set[str] = frozenset()) -> Table:
+    """`held` are the ids of those that are open elsewhere, which is said in place of a branch."""
     from gatewright.agent.transcript.index import ago  # noqa: PLC0415  lazy: 1 ms
 
     rows = tuple(
-        (item.id, item.title, ago(now - item.changed), _size(item.size), item.branch)
+        (
+            item.id,
+            item.title,
+            ago(now - item.changed),
+            _size(item.size),
+            OPEN if item.id in held else item.branch,
+        )
         for item in sessions
     )
     return Table(("Session", "Title", "Age", "Size", "Branch"), rows)

@@ -19,7 +19,7 @@ from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import branch_of, read_transcript
-from gatewright.agent.transcript.writer import TranscriptLock
+from gatewright.agent.transcript.writer import held
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
 
@@ -58,22 +58,11 @@ def runs_of(session: str) -> Sequence[RunRow]:
                     begun.pop(child, None)
                 case _:
                     pass
-    alive = bool(begun) and _works(main)
+    alive = bool(begun) and held(main)
     for child, started in begun.items():
         _ended(found[child], interrupted(started, folder))
         found[child].status = "running" if alive else "interrupted"
     return list(found.values())
-
-
-def _works(main: Path) -> bool:
-    """Whether a process holds the session."""
-    lock = TranscriptLock()
-    try:
-        return not lock.took(main)
-    except OSError:
-        return False
-    finally:
-        lock.release()
 
 
 def transcript_of(id: str, env: Mapping[str, str]) -> Iterator[str]:
@@ -89,7 +78,7 @@ def ask_to_stop(id: str) -> Path | None:
     """Leave word for the session that runs it; None where nobody does. Raises SessionError."""
     path = _file_of(id)
     session = path.parents[1]
-    if not _works(session.with_name(f"{session.name}.jsonl")):
+    if not held(session.with_name(f"{session.name}.jsonl")):
         return None
     branch = read_transcript(path).branch
     if branch and isinstance(branch[-1].event, AgentFinished):  # one that goes on has more
