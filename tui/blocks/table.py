@@ -47,8 +47,9 @@ def grid(
         for column in range(count)
     ]
     sizes = _shrink(natural, width - GAP * (count - 1))
-    rest: list[Side] = ["left"] * count
-    align: list[Side] = [*sides, *rest][:count]
+    rest: list[Side] = ["left" for _ in range(count)]
+    align: list[Side] = [*sides, *rest]
+    align = align[:count]
     rows: list[Line] = []
     if any(map(_size, header)):
         bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
