@@ -189,8 +189,9 @@ def _told(host: Host, session: AutonomySession) -> Sequence[Block]:
         Text(f"Nothing begins by itself: {why}" if why else "Work may begin by itself."),
         Text(
             f"This session, within an hour: {unattended.turns()} of {limits.max_turns_per_hour} "
-            f"turns; within a day: ${unattended.spent():.2f} of ${limits.max_budget_usd_per_day:g}; at most "
-            f"{limits.max_mode}; questions wait {_wait(limits.ask_wait)}.",
+            f"turns; within a day: ${unattended.spent():.2f} of "
+            f"${limits.max_budget_usd_per_day:g}; at most {limits.max_mode}; questions wait "
+            f"{_wait(limits.ask_wait)}.",
             "dim",
         ),
     ]

@@ -235,18 +235,29 @@ def args_problem(checked: Checked, args: Any | UnsetType) -> str:
     return shape.problem(msgspec.json.encode(value).decode()).removeprefix("$: ")
 
 
+class _Field(msgspec.Struct):
+    type: Any = None
+
+
+class _Fields(msgspec.Struct):
+    properties: dict[str, Any] = {}
+
+
 def taken(schema: Any) -> str:
     """What a schema asks for, as a sentence somebody can type from; empty where it is no object."""
-    fields = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(fields, dict) or not fields:
+    try:
+        kinds = {
+            name: msgspec.convert(field, _Field).type
+            for name, field in msgspec.convert(schema, _Fields).properties.items()
+        }
+    except msgspec.ValidationError:
         return ""
-    kinds = {name: kind.get("type") for name, kind in fields.items() if isinstance(kind, dict)}
     told = [
         f"{msgspec.json.encode(name).decode()}: {kind if isinstance(kind, str) else '...'}"
         for name, kind in [*kinds.items()][:MOST_FIELDS]
     ]
     more = ", ..." if len(kinds) > MOST_FIELDS else ""
-    return f" It takes {{{', '.join(told)[:500]}{more}}}."
+    return f" It takes {{{', '.join(told)[:500]}{more}}}." if told else ""
 
 
 def run_file(plan: Plan, *, mode: str, model: str, session: str) -> RunFile:
