@@ -75,7 +75,13 @@ _NO_MODEL = later(
     re.IGNORECASE,
 )
 _NONE_LOADED = later(r"\bno models?\b.*\bloaded\b", re.IGNORECASE)  # and its name is right
-_NEXT = {FailureKind.AUTH: " Check it, or run `agent login` or /login."}
+_NEXT = {
+    FailureKind.AUTH: " Check it, or run `agent login` or /login.",
+    FailureKind.TOO_LONG: (
+        " /rewind goes back to before what was too much, /clear begins anew, "
+        "/model chooses one with more room."
+    ),
+}
 _FORBIDDEN = "{who} does not let this key do that{status}{said}"
 _REGION_CODE = "unsupported_country_region_territory"
 _NO_PAGE = frozenset({"", "not found", "404 page not found", "404 not found", "no route matched"})

@@ -234,6 +234,11 @@ async def stash(s: Stage) -> None:
     assert s.app.repl.box.history_.entries()[-1] == "later", "a second one costs nothing"
     await s.press("ctrl+s")
     assert text(s) == "much later"
+    await s.press("ctrl+s")
+    await s.type("first this")
+    await s.press("enter")
+    await s.until(lambda: text(s) == "much later")
+    assert s.session.sent[-1] == "first this"
 
 
 async def editor(s: Stage) -> None:

@@ -78,6 +78,9 @@ class Desk:
         self._box.chips.trim()
         self._box.history_.project = str(self._files.folder())
         self._box.history_.add(whole)
+        if self._stashed:  # what was put aside for this message is the draft again
+            self._box.put(self._stashed)
+            self._stashed = ""
 
     def take_back(self) -> bool:
         """What waits to be taken up is the draft again, with its pictures."""
@@ -99,7 +102,7 @@ class Desk:
         if self._box.text.strip():
             self._box.history_.add(self._box.chips.unfold(self._stashed))
             self._stashed = self._box.take()
-            return "draft put aside, ctrl+s takes it back"
+            return "draft put aside until this is sent, ctrl+s takes it back"
         self._box.put(self._stashed)
         self._stashed = ""
         return ""
