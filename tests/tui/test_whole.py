@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gatewright.tools.blocks import Diff, Hunk
+from gatewright.tools.blocks import Code, Diff, Hunk
 from gatewright.tools.files.diff import diff
 from gatewright.tools.interact import Ask
 from gatewright.tui.ask.guard import HOLD, QUIET
@@ -85,6 +85,23 @@ async def test_v_opens_it_at_the_first_change_and_leaves_the_question(tmp_path: 
         s.clock.now += 2 * QUIET
         await s.press("y")
         await s.until(lambda: len(s.session.answers) == 1)
+
+
+async def test_a_new_file_is_read_whole(tmp_path: Path) -> None:
+    new = Code(NEW, path="b.txt")
+    asked = Ask(kind="permission", title="Write b.txt", body=(new,), options=OPTIONS)
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await ask(s, asked)
+        await s.see("Write b.txt   v whole file")
+        await s.press("v")
+        await s.wait(2 * HOLD)
+        await s.until(lambda: isinstance(s.app.screen, Reader))
+        assert "Yes, once" not in await s.see("line 8", "line 10")
+        await s.press("end")
+        await s.see("line 60")
+        await s.press("q")
+        await s.see("Yes, once")
+        assert s.session.answers == []
 
 
 async def test_a_word_that_begins_with_it_is_a_word() -> None:

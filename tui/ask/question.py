@@ -39,7 +39,7 @@ from gatewright.tui.ask.form_rows import being_filled_in, fields
 from gatewright.tui.ask.rule_edit import RuleEdit
 from gatewright.tui.ask.rule_rows import being_changed
 from gatewright.tui.ask.ways import EDIT, TELL, WHOLE, editable, ways
-from gatewright.tui.ask.whole import diff_of
+from gatewright.tui.ask.whole import diff_of, new_of
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
@@ -217,7 +217,10 @@ def _title(
     text = _named(ask)
     if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
         text = "Run this command?"  # which one stands below, whole
-    counts = _counts(ask, letters=letters and width >= ROOMY)
+    letters = letters and width >= ROOMY
+    counts = _counts(ask, letters=letters)
+    if letters and new_of(ask) is not None:
+        counts = (Span(f"   {WHOLE} whole file", "faint"),)
     taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
     parts = flow(text, max(8, width - taken), "text:b")
     whole = [] if len(parts) <= rows else flow(text, width)

@@ -1,4 +1,4 @@
-"""What of a question is read at a key: a change within all of its file, or a folded script.
+"""What of a question is read at a key: a change within its file, a new file, or a folded script.
 
 The file is read as it is now; where it is not what the change was made for, that stands alone.
 """
@@ -27,8 +27,14 @@ def script_of(ask: Ask) -> Code | None:
     return folded[0] if len(folded) == 1 else None
 
 
+def new_of(ask: Ask) -> Code | None:
+    """The new file that is asked about, where that is all of it."""
+    new = [block for block in ask.body if isinstance(block, Code) and not block.folded]
+    return new[0] if ask.kind == "permission" and len(new) == 1 and new[0].path else None
+
+
 def to_read(ask: Ask) -> Diff | Code | None:
-    return diff_of(ask) or script_of(ask)
+    return diff_of(ask) or script_of(ask) or new_of(ask)
 
 
 def whole(diff: Diff, root: Path, home: Path) -> Diff:
