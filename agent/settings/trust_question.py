@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.record.events import Noticed
@@ -31,6 +33,7 @@ VALUE_SHOWN = 4000
 ALLOWS = "allow "
 YES = "Trust it: these settings count from now on"
 REASON = "Its settings would let commands run or change how the agent works."
+CHANGED = "This has changed while you were asked: it is all that would count now."
 NOTHING_YET = (
     "Nothing in it waits for that now. Once it is trusted its settings, hooks, servers, agents and "
     "skills count as soon as there are some, and language servers may read it."
@@ -168,13 +171,27 @@ def _listed(lines: Sequence[str]) -> str:
 
 async def ask_for_trust(base: Base, env: Mapping[str, str], live: LiveSettings, ask: Asker) -> None:
     """Before the first turn; who chooses to leave is let out by the front end that asked."""
-    about = question(base.around)
-    if about is None or (await ask(about)).choice != TRUST:
+    if not await says_yes(live, ask, question):
         return
     if problem := await trusted(live, env):
         base.warn(problem)
     else:
         base.publish(Noticed(text=TRUSTED))
+
+
+async def says_yes(
+    live: LiveSettings, ask: Asker, make: Callable[[Surroundings], Ask | None]
+) -> bool:
+    """Whether what is there now is trusted: what changed while it was asked is asked about anew."""
+    live.refresh()
+    about = make(live.around)
+    while about is not None and (await ask(about)).choice == TRUST:
+        live.refresh()
+        now = make(live.around)
+        if now is not None and now.body == about.body:
+            return True
+        about = replace(now, reason=CHANGED) if now is not None else None
+    return False
 
 
 async def trusted(live: LiveSettings, env: Mapping[str, str]) -> str:

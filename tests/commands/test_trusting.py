@@ -11,7 +11,7 @@ from gatewright.agent.commands.registry import CommandContext, Front
 from gatewright.agent.commands.rules.trusting import ALREADY, ELSEWHERE, trust
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.trust import TrustStore
-from gatewright.agent.settings.trust_question import TRUST, TRUSTED
+from gatewright.agent.settings.trust_question import CHANGED, TRUST, TRUSTED
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, Ask
 from tests.fakes.books import Books
@@ -69,3 +69,38 @@ async def test_what_nobody_typed_is_not_asked(tmp_path: Path) -> None:
     assert isinstance(outcome, Problem)
     assert told(outcome) == ELSEWHERE
     assert person.asked == []
+
+
+class Pulling(Person):
+    """While they read, something writes the project's settings, each time another one."""
+
+    def __init__(self, live: LiveSettings, *texts: str) -> None:
+        super().__init__(TRUST)
+        self._live, self._texts = live, list(texts)
+
+    async def __call__(self, ask: Ask) -> Answer:
+        if self._texts:
+            write(self._live, self._texts.pop(0))
+        return await super().__call__(ask)
+
+
+def write(live: LiveSettings, text: str) -> None:
+    path = live.around.where.root / ".gatewright" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+async def test_what_changes_before_the_yes_is_asked_about_anew(tmp_path: Path) -> None:
+    live = Books(tmp_path, trusted=False).live
+    write(live, '{"env": {"BEFORE": "b"}}')  # since the session began
+    person = Pulling(live, '{"env": {"MEANWHILE": "b"}}')
+    assert told(await trust(live, person, CommandContext())) == TRUSTED
+    first, second = person.asked
+    assert "BEFORE" in plain(first.body[0])
+    assert "MEANWHILE" in plain(second.body[0])
+    assert second.reason == CHANGED
+    live = Books(tmp_path / "other", trusted=False).live
+    refusing = Pulling(live, '{"env": {"MEANWHILE": "b"}}')
+    refusing.answer = Answer(("continue",))
+    await trust(live, refusing, CommandContext())
+    assert not live.around.trusted

@@ -8,10 +8,10 @@ from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.trust_question import (
-    TRUST,
     TRUSTED,
     can_ask,
     later_question,
+    says_yes,
     trusted,
 )
 from gatewright.tools.protocol import Asker
@@ -36,7 +36,7 @@ async def trust(live: LiveSettings, ask: Asker, context: CommandContext) -> Outc
         return Say.text(ALREADY)
     if not (can_ask(around) and context.front.typed):
         return Problem.of(ELSEWHERE)
-    if (await ask(later_question(around))).choice != TRUST:
+    if not await says_yes(live, ask, later_question):
         return Say.text("Nothing has changed.")
     problem = await trusted(live, around.env)
     return Problem.of(problem) if problem else Say.text(TRUSTED)
