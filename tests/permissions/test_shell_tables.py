@@ -88,6 +88,16 @@ def test_a_yes_is_one_to_every_danger_that_is_named() -> None:
     many = shell_call(" && ".join(f"rm -r f{n}" for n in range(9)))
     said = "It deletes files for good. (rm -r f0; rm -r f1; rm -r f2) And 6 more such parts."
     assert many.danger() == said
+    hidden = shell_call("rm -r a; rm -r b; rm -r c; rm -r d; git push --force; git reset --hard")
+    assert hidden.danger() == (
+        "It deletes files for good. (rm -r a) git push overwrites or removes what is on the server."
+        " (git push --force) git reset resets the work tree. (git reset --hard) "
+        "And 3 more such parts."
+    )
+    one = shell_call("rm -rf / ~").floor()
+    assert "the whole file system" in one
+    assert "the home directory" in one
+    assert one.count("(rm -rf / /home/u)") == 1
 
 
 def test_every_sub_command_of_ours_is_judged() -> None:

@@ -20,22 +20,34 @@ class Hazard(msgspec.Struct, frozen=True):
     deletes: bool = False  # `files` are gone or emptied, rather than changed in another way
 
 
-MOST_TOLD = 3  # parts of a line
+KINDS, NAMED = 6, 3  # dangers that are told, and parts of the line that are named
 
 
 def told(hazards: Sequence[Hazard]) -> str:
-    """All of them in words, the worst first, each part of the line once; empty without any.
+    """All of them in words, the worst first, of each part of the line its worst; empty without any.
 
-    A yes is one to each of them, not to the first that is named.
+    A yes is one to each of them, so each kind is told before a second part that has one is named.
     """
-    worst: dict[str, str] = {}  # by the part of the line
+    worst: dict[str, int] = {}  # level, by the part of the line
+    for each in hazards:
+        worst[each.source] = max(each.level, worst.get(each.source, 1))
+    kinds: dict[str, list[str]] = {}
     for each in sorted(hazards, key=lambda each: -each.level):
-        if each.level:
-            worst.setdefault(each.source, each.text)
-    parts: dict[str, list[str]] = {}
-    for source, text in [*worst.items()][:MOST_TOLD]:
-        parts.setdefault(text, []).append(source)
-    said = [f"{text} ({'; '.join(named)})" if any(named) else text for text, named in parts.items()]
-    if (more := len(worst) - MOST_TOLD) > 0:
-        said.append(f"And {more} more such {'part' if more == 1 else 'parts'}.")
-    return " ".join(said)
+        if each.level == worst[each.source]:
+            sources = kinds.setdefault(each.text, [])
+            sources += [each.source] if each.source not in sources else []
+    room, left = max(0, NAMED - len(kinds)), 0
+    said: dict[tuple[str, ...], list[str]] = {}
+    for text, sources in [*kinds.items()][:KINDS]:
+        named = tuple(sources[: 1 + room])
+        room, left = room + 1 - len(named), left + len(sources) - len(named)
+        said.setdefault(named, []).append(text)
+    words = [
+        f"{' '.join(texts)} ({'; '.join(named)})" if any(named) else " ".join(texts)
+        for named, texts in said.items()
+    ]
+    if left:
+        words.append(f"And {left} more such {'part' if left == 1 else 'parts'}.")
+    if len(kinds) > KINDS:
+        words.append(f"And {len(kinds) - KINDS} more of other kinds.")
+    return " ".join(words)
