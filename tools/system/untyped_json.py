@@ -9,6 +9,7 @@ import msgspec
 
 Json: TypeAlias = Mapping[str, Any]
 T = TypeVar("T")
+MENDED = 256 * 1024  # bytes of a stranger's message: mending takes seventy times as long as reading
 
 
 def obj(value: object) -> dict[str, Any]:
@@ -21,10 +22,11 @@ def items(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-def shaped(data: bytes, kind: type[T]) -> T:
+def shaped(data: bytes, kind: type[T], *, mended: int = MENDED) -> T:
     """A message of another program. Raises msgspec.DecodeError, ValidationError or RecursionError.
 
-    Half a pair of surrogates is no text, nor are bytes that are no UTF-8, but programs send them.
+    Half a pair of surrogates is no text, nor are bytes that are no UTF-8, but programs send them:
+    in what has no more than `mended` bytes they are replaced.
     """
     try:
         if not data.isascii():
@@ -32,7 +34,9 @@ def shaped(data: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError:
         raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if len(data) > mended:
+            raise msgspec.DecodeError(str(error)) from None
         return msgspec.json.decode(_mended(data), type=kind)
 
 

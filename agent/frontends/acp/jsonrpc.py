@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.frontends.acp.intake import Intake
+from gatewright.agent.frontends.acp.intake import LIMIT, Intake
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.tools.system.untyped_json import Json, obj, shaped
 
@@ -136,7 +136,7 @@ class Peer:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = shaped(line, _Incoming)
+            message = shaped(line, _Incoming, mended=LIMIT)
         except msgspec.ValidationError as error:
             self._fail(None, RpcError(INVALID, f"This is no JSON-RPC message: {error}."))
             return
@@ -208,6 +208,6 @@ class Peer:
 def _value(raw: bytes | msgspec.Raw) -> Any:
     """JSON of no promised shape; None for what nests too deep to be any."""
     try:
-        return shaped(bytes(raw), object)
+        return shaped(bytes(raw), object, mended=LIMIT)
     except (msgspec.DecodeError, RecursionError):
         return None
