@@ -296,3 +296,33 @@ async def test_its_turn_waits_for_another_session_that_works_here(tmp_path: Path
         await made.session.idle()
         with held(store.writer, wait=False) as free:
             assert free, "it is let go at the end of the turn"
+
+
+async def test_a_pause_holds_back_what_waited_for_another_session(tmp_path: Path) -> None:
+    command = "until [ -e ../go ]; do sleep 0.1; done; echo now; sleep 60"
+    script = [watching(command), "say: watching", "say: seen"]
+    async with desk(tmp_path, script, mode="bypassPermissions") as made:
+        part = made.session.part(Autonomy)
+        assert part is not None
+        store = part.opened().store
+        assert store is not None
+        store.path.parent.mkdir(parents=True, exist_ok=True)
+        with held(store.writer):
+            made.session.submit("watch it")
+            await made.ended()
+            await made.session.idle()
+            (made.project.parent / "go").touch()
+            told = "Another session works here"
+            await eventually(lambda: any(told in each.text for each in made.seen.of(Noticed)))
+            await made.session.run_command("/autonomy pause")
+        await eventually(lambda: _is_free(store.writer))
+        assert not made.session.busy
+        assert not notices(made), "nothing begins by itself"
+        await made.session.run_command("/autonomy resume")
+        await eventually(lambda: len(notices(made)) == 2)
+        await made.session.idle()
+
+
+def _is_free(lock: Path) -> bool:
+    with held(lock, wait=False) as free:
+        return free

@@ -168,8 +168,7 @@ def _autonomy(args: str, host: Host, session: AutonomySession) -> Outcome:
             unattended.pause("You paused it.")
             return Say.text("Paused: nothing begins by itself.")
         case "resume":
-            unattended.resume()
-            schedule.begin()
+            session.resume()
             return Say.text("It goes on: jobs begin by themselves again.")
         case "stop":
             for id in list(schedule.own):

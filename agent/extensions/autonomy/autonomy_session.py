@@ -247,16 +247,27 @@ class AutonomySession:
 
     def _free(self) -> None:
         """The work tree is this session's now: what waited for it goes on."""
-        if self._unwoken and not self._host.session.busy:
+        if self._unwoken and not self._host.session.busy and not self.unattended.may():
             self._host.session.tell(FREE, source="watch")
             return  # a turn begins; the next run comes behind it
         self._next()
         if not self._under_way and self._writer is not None:
             self._writer.let_go()  # a turn of the person's took what waited
 
+    def resume(self) -> None:
+        """The person lets it go on: what waited meanwhile begins."""
+        self.unattended.resume()
+        self.schedule.begin()
+        if self._unwoken and self._writer is not None and self._writer.take():
+            self._free()
+        else:
+            self._next()
+
     def _next(self) -> None:
-        """The next one, if no turn runs and nothing that was typed waits."""
+        """The next one, if no turn runs, nothing that was typed waits, and nobody paused it."""
         main = self._host.session.agent(MAIN)
+        if self.unattended.paused:
+            return
         if main is None or self._under_way or main.runner.busy or not self._waiting:
             return
         if self._writer is not None and not self._writer.take():
