@@ -61,6 +61,8 @@ def named_variables(
 ) -> Mapping[str, str]:
     """All that it may name, of a session's environment with and without the project's files."""
     kept = env if definition.source == "project" else own_env
+    if definition.plain:
+        kept = _plain(kept)
     return {**kept, **dict.fromkeys(ROOTS, str(root)), **definition.own}
 
 
@@ -68,10 +70,14 @@ def environment(definition: Definition, around: Around) -> dict[str, str]:
     """What its programs get, besides what its definition says."""
     kept = around.given
     if definition.plain or definition.source in ("project", "plugin"):
-        kept = {k: v for k, v in kept.items() if k in PLAIN or k.startswith("LC_")}
+        kept = _plain(kept)
     else:
         kept = {name: around.own_env[name] for name in kept if name in around.own_env}
     return {**kept, **dict.fromkeys(ROOTS, str(around.root)), **definition.given}
+
+
+def _plain(env: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in env.items() if k in PLAIN or k.startswith("LC_")}
 
 
 def program_of(definition: Definition, around: Around) -> str:

@@ -411,7 +411,8 @@ async def test_servers_of_the_editor_are_there_and_their_tools_ask(tmp_path: Pat
 async def test_servers_of_the_editor_find_no_more_than_a_projects(tmp_path: Path) -> None:
     script = ("say: Hello.", "call: mcp__fake__env {}", "say: Done.")
     own = {"env": {"MINE": "hunter2"}}
-    server = {**SERVER, "env": [{"name": "GIVEN", "value": "told"}]}
+    pairs = {"GIVEN": "told", "NAMED": "${MINE} as it stands"}
+    server = {**SERVER, "env": [{"name": name, "value": value} for name, value in pairs.items()]}
     async with editor(tmp_path, *script, own=own) as ed:
         ed.answers("once")
         result = await ed.ask("session/new", cwd=str(ed.project), mcpServers=[server])
@@ -419,6 +420,7 @@ async def test_servers_of_the_editor_find_no_more_than_a_projects(tmp_path: Path
             await ed.turn(result["sessionId"], "go")
         said = json.dumps(ed.server.bodies[-1]["messages"][-1])
         assert "told" in said
+        assert "${MINE} as it stands" in said
         assert "PATH" in said
         assert "hunter2" not in said
 
