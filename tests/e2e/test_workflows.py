@@ -191,7 +191,7 @@ def test_a_script_of_the_model_is_asked_about_saved_and_run_by_its_name(
         terminal.wait_for("tab user", "sweep.js")
         terminal.look()
         terminal.press("tab", "enter")
-        terminal.wait_for("/sweep runs it")
+        terminal.wait_for("/sweep runs it", "s saves")  # the panel has the keys again
         terminal.press("escape")
         terminal.wait_gone("s saves")
         kept = program.home / ".gatewright" / "workflows" / "sweep.js"
