@@ -212,6 +212,29 @@ async def test_numbers_mark_at_once_however_fast_they_follow() -> None:
         await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
 
 
+@pytest.mark.parametrize("begin", ["", "t"])
+async def test_words_take_nothing_of_what_is_marked_away(begin: str) -> None:
+    options = tuple(Option(name, name, str(n)) for n, name in enumerate("abc", 1))
+    question = Ask(
+        kind="question", title="Which?", body=(), options=options, multiple=True, free_text=True
+    )
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=question))
+        await s.see("Which?")
+        await s.settled()
+        s.clock.now += 2 * GUARD
+        await s.press("1", "3")
+        await s.see("[x] a", "[ ] b", "[x] c")
+        if begin:
+            await s.press("t")
+            await s.wait(2 * GUARD)
+            await s.until(lambda: s.app.repl.reply.has_focus)
+        await s.type("and more")
+        s.clock.now += 2 * GUARD
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("a", "c"), "and more"))])
+
+
 async def test_escape_on_a_question_without_a_no_cancels_it() -> None:
     question = Ask(kind="question", title="Which?", body=(), options=(Option("a", "This", "1"),))
     async with stage() as s:

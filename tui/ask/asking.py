@@ -161,7 +161,7 @@ class Asking:
     def told(self, pending: Pending) -> None:
         """What was typed below the question is the answer."""
         if self._stands(pending) and (words := self._repl.box.chips.unfold(self._repl.box.take())):
-            self._talk.answer(pending.id, Answer(text=words.strip()))
+            self._in_words(pending, words)
 
     def leave_reply(self) -> None:
         """Back to the options; the words stay for next time, those of the draft in the draft."""
@@ -178,9 +178,15 @@ class Asking:
         if pending is None or not self._stands(pending):
             self._keep_words()
             return
-        words = self._repl.reply.chips.unfold(text).strip()
+        words = self._repl.reply.chips.unfold(text)
         self._close()
-        self._talk.answer(pending.id, Answer(text=words))
+        self._in_words(pending, words)
+
+    def _in_words(self, pending: Pending, words: str) -> None:
+        """With what is marked: it stays so on the screen while words are typed."""
+        picked = self._repl.panel.picked
+        marked = tuple(each.id for each in pending.ask.options if each.id in picked)
+        self._talk.answer(pending.id, Answer(marked, words.strip()))
 
     def _keep_words(self) -> None:
         """Nobody waits for them any more: they are the draft now, and answer nothing."""
