@@ -99,7 +99,7 @@ def test_escape_interrupts_and_the_session_goes_on(program: Program) -> None:
 def test_commands(program: Program) -> None:
     with screen(program, "say: Noted.\n---\nsay: Fresh.\n") as (terminal, server):
         say(terminal, "/help")
-        terminal.wait_for("/permissions", "/help", "/mode", "esc closes")
+        terminal.wait_for("Commands", "/clear", "/compact", "esc closes")
         terminal.press("escape")
         terminal.wait_gone("esc closes")
         say(terminal, "/permissions")
