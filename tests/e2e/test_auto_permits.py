@@ -120,7 +120,7 @@ def recent(terminal: Terminal) -> None:
     terminal.wait_for("Permissions", "recent")
     terminal.look(1.5)  # a key before the panel was seen is a draft
     terminal.press("shift+tab")
-    terminal.wait_for(COMMAND, "denied: classifier", "publishing: ")
+    terminal.wait_for(COMMAND, "denied: judge", "publishing: ")
 
 
 def test_said_by_a_key_it_runs(program: Program) -> None:
