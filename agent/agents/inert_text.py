@@ -14,7 +14,8 @@ from gatewright.tools.system.patterns import later
 _TAGS = later(
     r"<(?=\s*/?\s*(?:antml:|system|user|assistant|human|tool|function|invoke|parameter|result|task-|"
     r"local-|command-|bash-|persisted|new-diagnostics|env\b|thinking\b|output\b|error\b|agent\b|"
-    r"notice\b|message\b|instructions?\b|reminder\b|important\b|policy\b|permissions?\b))",
+    r"notice\b|message\b|instructions?\b|reminder\b|important\b|policy\b|permissions?\b|"
+    r"attached\b|monitor-))",
     re.IGNORECASE,
 )
 _ROLES = later(

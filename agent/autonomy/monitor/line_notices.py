@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from gatewright.agent.agents.inert_text import BROKEN, as_data
+from gatewright.agent.agents.inert_text import as_data
 
 LINE = 500  # characters of one
 NOTICE = 3_000  # characters of all lines of a notice
@@ -127,7 +127,6 @@ class Events:
     def _shown(self, line: Line) -> str:
         text = self._clean(line.text.decode(errors="replace"))
         text = as_data(text if len(text) <= LINE else f"{text[:LINE]}…")[0]
-        text = text.replace("</monitor-event", f"{BROKEN}/monitor-event")
         return f"{text} [{line.count} times]" if line.count > 1 else text
 
     def _skip(self, lines: int) -> None:
