@@ -104,6 +104,11 @@ class Documents:
         now = {path: each.version for path, each in self._open.items()}
         return tuple(path for path in now if now[path] != before[path])
 
+    def beside(self, changes: Sequence[tuple[str, int]]) -> None:
+        """Tell of others that were created, changed or deleted."""
+        told = [{"uri": uri_of(path), "type": kind} for path, kind in changes]
+        self._notify("workspace/didChangeWatchedFiles", {"changes": told})
+
     def current(self, path: str) -> bool:
         """Whether the file is as the server has it."""
         known = self._open.get(path)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 import msgspec
 
 from gatewright.agent.lsp.running.definitions import Definition
 from gatewright.agent.lsp.running.server import Ports, Server
+from gatewright.agent.lsp.watching.patterns import Wanted
+from gatewright.agent.lsp.watching.watch import CHANGED, Watch
 from gatewright.agent.lsp.wire.connection import Gone, Refused, decoded
 from gatewright.agent.lsp.wire.positions import uri_of
 from gatewright.agent.lsp.wire.shapes import Pulled
@@ -41,6 +43,7 @@ class LanguagePorts(msgspec.Struct, frozen=True, kw_only=True):
     place: Callable[[], Place]
     offered: Callable[[str], Sequence[Definition]]  # for a file, the first navigates
     ignored: Callable[[str], Awaitable[bool]]
+    left_out: Callable[[str], Awaitable[Collection[str]]]  # of a directory: all that git ignores
     told: Callable[[str], None]
 
 
@@ -52,6 +55,8 @@ class Languages:
         self._pulling: dict[tuple[Server, str, int], asyncio.Task[None]] = {}
         self._owned: set[asyncio.Future[object]] = set()
         self._ignored: OrderedDict[str, bool] = OrderedDict()
+        self._untold: dict[Server, dict[str, int]] = {}  # changed beside what each has open
+        self.watch = Watch(ports.left_out)
         self._closed = self._full = False
         self.awaited: Callable[[], Iterable[str]] = tuple  # files whose findings somebody awaits
 
@@ -124,6 +129,42 @@ class Languages:
     def renew(self) -> set[str]:
         """Send what changed on disk since; the files that did."""
         return {path for server in self.ready() for path in server.documents.renew()}
+
+    # --- what changed beside what they have open ---
+
+    def _alive(self) -> Sequence[Server]:
+        return [each for each in self.all if each.state in ("starting", "ready", "restarting")]
+
+    def unwatched(self) -> bool:
+        """Whether one has begun below a directory that was not looked through yet."""
+        return not all(self.watch.knows(each.root) for each in self._alive())
+
+    async def look(self, sent: Collection[str] = ()) -> bool:
+        """Find what changed and tell it, but for changes that are sent as texts; whether any was.
+
+        One that is still starting may have read what was there before: it hears of it later.
+        """
+        alive = self._alive()
+        wanted = [Wanted(each.root, each.definition, each.abilities.watched) for each in alive]
+        for path, kind in await self.watch.look(wanted):
+            for server, each in zip(alive, wanted, strict=True):
+                if each.wants(path):
+                    self._untold.setdefault(server, {})[path] = kind
+        told = [self._tell(server, sent) for server in self.ready()]
+        for server in self._untold.keys() - set(self._alive()):  # a new run reads it all
+            del self._untold[server]
+        return any(told)
+
+    def _tell(self, server: Server, sent: Collection[str]) -> bool:
+        found = [
+            (path, kind)
+            for path, kind in self._untold.pop(server, {}).items()
+            if kind != CHANGED or not (path in sent or server.documents.get(path))
+        ]
+        if found:
+            server.documents.beside(found)
+            server.fresh.stirred(server.now())
+        return bool(found)
 
     def stop_all(self) -> None:
         """None is to run any more; what is needed again begins again."""

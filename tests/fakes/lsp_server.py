@@ -13,9 +13,11 @@ name` a warning, `USES file` an error while that file beside it has the word GON
     backwards         publications come in the wrong order
     silent            nothing is ever published
     utf8              positions in bytes
+    watches=GLOB      it hears of other files by being told, as it asked for with that pattern
     crash=WORD hang=WORD garbage=WORD huge=WORD storm=WORD eat=WORD grow=WORD ignore=WORD
                       what it does once a text has that word
     begin=crash|hang|garbage|slow   what it does instead of beginning
+    changes=FILE      what it was told of other files: names, and how they changed
     trace=FILE        each text it gets, with its version, one JSON line each
 """
 
@@ -38,6 +40,7 @@ OUT = sys.stdout.buffer
 LOCK = threading.Lock()
 TEXTS: dict[str, tuple[int, str]] = {}
 BEFORE: dict[str, tuple[int, str]] = {}
+DISK: dict[str, str] = {}  # what it has read of other files, until it is told of a change
 HELD: list[bytearray] = []
 CHUNK = 64 * 1024 * 1024
 
@@ -78,8 +81,8 @@ def found(uri: str, text: str) -> list[Json]:
             if kind == "USES":
                 other = Path(path_of(uri)).parent / name
                 known = next((t for u, (_, t) in TEXTS.items() if path_of(u) == str(other)), None)
-                if known is None and other.exists():
-                    known = other.read_text(encoding="utf-8")
+                if known is None:
+                    known = on_disk(other)
                 if "GONE" not in (known or ""):
                     continue
             start = {"line": number, "character": column(line, match.start(2))}
@@ -95,6 +98,14 @@ def found(uri: str, text: str) -> list[Json]:
                 }
             )
     return rows
+
+
+def on_disk(path: Path) -> str:
+    if "watches" in OPTIONS and str(path) in DISK:
+        return DISK[str(path)]
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    DISK[str(path)] = text
+    return text
 
 
 def publication(uri: str, version: int, text: str) -> Json:
@@ -343,6 +354,15 @@ def notified(method: str, params: Json) -> None:
             it = params["textDocument"]
             first = not TEXTS
             take(it["uri"], it["version"], it["text"])
+            if "watches" in OPTIONS and first:
+                pattern = {"baseUri": ROOT[0], "pattern": OPTIONS["watches"]}
+                watcher = {"globPattern": pattern}
+                send({"id": "w", "method": "client/registerCapability", "params": {
+                    "registrations": [{
+                        "id": "2", "method": "workspace/didChangeWatchedFiles",
+                        "registerOptions": {"watchers": [watcher]},
+                    }]
+                }})  # fmt: skip
             if "registers" in OPTIONS and first:
                 one: Json = {"id": "1", "method": "textDocument/diagnostic", "registerOptions": {}}
                 asked = {"registrations": [one]}
@@ -350,6 +370,16 @@ def notified(method: str, params: Json) -> None:
         case "textDocument/didChange":
             it = params["textDocument"]
             take(it["uri"], it["version"], params["contentChanges"][-1]["text"])
+        case "workspace/didChangeWatchedFiles":
+            changes = [
+                [Path(path_of(each["uri"])).name, each["type"]] for each in params["changes"]
+            ]
+            DISK.clear()
+            if "changes" in OPTIONS:
+                with Path(OPTIONS["changes"]).open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(sorted(changes)) + "\n")
+            for uri in list(TEXTS):
+                publish(uri)
         case "textDocument/didClose":
             TEXTS.pop(params["textDocument"]["uri"], None)
         case "exit":

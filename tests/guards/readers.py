@@ -66,6 +66,7 @@ OWN: dict[str, str] = {
     "agent/lsp/languages.py": "tells a server of a file, and opens none",
     "agent/lsp/findings/hearing.py": "tells a server of a file, and opens none",
     "agent/lsp/running/server.py": "tells a server of a file, and opens none",
+    "agent/lsp/watching/walked.py": "names and stamps of files for a server, and opens none",
     "agent/lsp/documents.py": "the text that a server gets, of which a model hears findings",
     "agent/lsp/questions/renaming.py": "asks who may read it; the change is judged as an edit",
     "agent/lsp/running/process_memory.py": "what the kernel says of a server's processes",

@@ -109,6 +109,9 @@ async def alone(folder: Path, *definitions: Definition) -> AsyncGenerator[Alone]
     async def ignored(path: str) -> bool:
         return "ignored" in path
 
+    async def left_out(under: str) -> set[str]:
+        return {f"{under}/ignored"}
+
     def ports(changed: Any) -> Ports:
         return Ports(
             start=start, log=log, memory=resident, told=said.append, changed=changed, now=loop.time
@@ -120,6 +123,7 @@ async def alone(folder: Path, *definitions: Definition) -> AsyncGenerator[Alone]
             place=lambda: Place((str(root),)),
             offered=lambda path: [each for each in definitions if each.language(path)],
             ignored=ignored,
+            left_out=left_out,
             told=said.append,
         )
     )

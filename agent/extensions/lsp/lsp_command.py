@@ -69,7 +69,7 @@ def _listing(session: LspSession) -> Outcome:
     async def read(id: str) -> Sequence[Block]:
         if (server := found(id)) is None:
             return (Text(f"{id} begins with the first change of a file that it serves.", "dim"),)
-        return _facts(session, server), *await _log(session, server)
+        return _facts(session, server), *_unwatched(session), *await _log(session, server)
 
     async def restart(id: str) -> Outcome:
         server = found(id)
@@ -80,7 +80,7 @@ def _listing(session: LspSession) -> Outcome:
         return Page.text(TITLE, ABSENT)
     cells = Table(COLUMNS, tuple(row.cells for row in table))
     return Listing(
-        fallback=Say((cells, Text(USAGE, "dim"))),
+        fallback=Say((cells, *_unwatched(session), Text(USAGE, "dim"))),
         title=TITLE,
         rows=rows,
         read=read,
@@ -88,6 +88,11 @@ def _listing(session: LspSession) -> Outcome:
         columns=COLUMNS,
         follows=True,
     )
+
+
+def _unwatched(session: LspSession) -> tuple[Block, ...]:
+    why = session.languages.watch.why
+    return (Text(f"Not all changes reach them: {why}.", "warning"),) if why else ()
 
 
 def _id(server: Server) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ class LspSession:
                 place=self._place,
                 offered=self._offered,
                 ignored=self._ignored,
+                left_out=self._left_out,
                 told=lambda text: host.warn(escaped(text)),
             )
         )
@@ -136,6 +137,21 @@ class LspSession:
             return await aside(ask)
         except OSError:
             return False
+
+    async def _left_out(self, root: str) -> Collection[str]:
+        """What git ignores below it, directories as one; nothing where it cannot be asked."""
+        caller = self._host.around.caller
+
+        def ask(stop: Stop) -> list[bytes]:
+            with git_in(caller, Path(root), stop) as git:
+                asked = ("-z", "--others", "--ignored", "--exclude-standard", "--directory")
+                return git.run("ls-files", *asked, seconds=GIT_SECONDS).split(b"\0")
+
+        try:
+            names = await aside(ask)
+        except OSError:
+            return ()
+        return {f"{root}/{os.fsdecode(name).rstrip('/')}" for name in names if name}
 
     # --- one server's surroundings ---
 

@@ -140,7 +140,7 @@ class LspTool(StructTool[Asked]):
             yield await self._diagnostics(path, ctx)
             return
         server = await self._server(path)
-        session.languages.renew()
+        await session.hearings.look(ctx.agent)
         if path and input.operation in WHOLE:  # else a part of the answer is taken for all of it
             limit = server.definition.request_timeout
             await session.languages.until_read(server, path, limit)
@@ -173,6 +173,8 @@ class LspTool(StructTool[Asked]):
         if not serving:
             raise ToolFailure(self._nobody(path))
         server = serving[0]
+        if languages.unwatched():  # what changes while it begins is told then
+            await languages.look()
         if not await server.ready(server.definition.startup_timeout):
             why = inert(server.why, 300) or "it is still starting: try again in a moment"
             raise ToolFailure(f"{server.name} cannot be asked: {why}.")
@@ -214,7 +216,7 @@ class LspTool(StructTool[Asked]):
             limit = 10.0
             paths = sorted({p for each in languages.ready() for p in each.documents.paths})
             paths = [each for each in paths if ctx.readable(each)]
-        languages.renew()
+        await self._session.hearings.look(ctx.agent)
         if not paths:
             raise ToolFailure("No file is open yet: name a filePath.")
         whole = await languages.until_fresh(paths, limit)

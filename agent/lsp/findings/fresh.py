@@ -19,6 +19,7 @@ PATIENT = 2.0  # the same where an older text may still be meant
 CALM = 0.5  # after which nothing is under way any more
 LONGEST = 3.0
 FORGOTTEN = 5.0  # after which a server says no more of a text that was replaced
+SETTLES = 2.0  # after other files were changed: what it says no more of holds
 TOGETHER = 0.01  # files that are sent within it changed at once
 KEPT, MESSAGE = 500, 1000  # findings of a file, characters of each
 
@@ -62,22 +63,33 @@ class Freshness:
         self._quiet = QUIET
         self._last = -LONGEST  # when it was last sent or said anything of any file
         self._edits, self._sent_at = 0, -LONGEST
+        self._stir, self._stirred_at = 0, -LONGEST  # the last change of files it has not open
         self._calm = True  # when it was sent the last change, nothing else was under way
 
     def sent(self, uri: str, version: int, now: float) -> None:
         """The file has this text from now on; versions only grow."""
         file = self._files.setdefault(uri, _File())
         self._settle(file, now)
-        if now - self._sent_at > TOGETHER:
-            busy = any(each.held is None for each in self._files.values())
-            self._calm = not busy and now - self._last >= CALM
-        self._sent_at = now
+        self._reckon(now)
         if file.held is not None:
             file.before, file.owed = file.held, [] if file.waiting is None else file.owed[-1:]
         file.owed = [*(at for at in file.owed if now - at < FORGOTTEN), now]
         file.version, file.held, file.waiting = version, None, None
         self._edits += 1
         self._last = now
+
+    def stirred(self, now: float) -> None:
+        """Files that it has not open are others now: what it said of the open ones is in doubt."""
+        self._reckon(now)
+        self._edits += 1
+        self._stir, self._stirred_at = self._edits, now
+        self._last = now
+
+    def _reckon(self, now: float) -> None:
+        if now - self._sent_at > TOGETHER:
+            busy = any(each.held is None for each in self._files.values())
+            self._calm = not busy and now - self._last >= CALM
+        self._sent_at = now
 
     def closed(self, uri: str) -> None:
         self._files.pop(uri, None)
@@ -119,7 +131,12 @@ class Freshness:
         if file is None:
             return None
         self._settle(file, now)
-        return file.held if file.waiting is None else None
+        held = file.held if file.waiting is None else None
+        return None if held is None or self._doubted(held, now) else held
+
+    def _doubted(self, held: Held, now: float) -> bool:
+        """Who is asked is asked anew; who says it by itself has a while for it."""
+        return held.edit < self._stir and (held.asked or now - self._stirred_at < SETTLES)
 
     def others(self, uris: Iterable[str], now: float) -> dict[str, Held]:
         """What it has said of files that did not change since the last change of any file."""
@@ -134,7 +151,7 @@ class Freshness:
 
     def still(self, now: float) -> bool:
         """Whether it has nothing more to say of the last change."""
-        return now - self._last >= CALM
+        return now - self._last >= CALM and now - self._stirred_at >= SETTLES
 
     def baseline(self, uri: str, now: float) -> Held | None:
         """The newest that was ever known of the file: of its text now, or of one before."""
@@ -146,8 +163,15 @@ class Freshness:
     def due(self, uris: Iterable[str]) -> float | None:
         """When something that waits for quiet will count, at the earliest."""
         files = (self._files.get(uri) for uri in uris)
-        times = [f.waiting.at + f.waiting.quiet for f in files if f is not None and f.waiting]
-        return min(times, default=None)
+        times = [self._due(file) for file in files if file is not None]
+        return min((at for at in times if at is not None), default=None)
+
+    def _due(self, file: _File) -> float | None:
+        if file.waiting is not None:
+            return file.waiting.at + file.waiting.quiet
+        held = file.held
+        doubted = held is not None and held.edit < self._stir and not held.asked
+        return self._stirred_at + SETTLES if doubted else None
 
     def _hold(self, file: _File, items: Items, now: float) -> None:
         before = file.before

@@ -78,9 +78,12 @@ class Hearings:
         changed, hearing.changed = hearing.changed, {}
         self._remember(hearing, changed)
         hearing.awaited.update(changed)  # before anything is awaited: another may send them
+        beside = await self._languages.look(self._sending())
         for path in changed:
             if not await self._languages.open(path):
                 hearing.awaited.pop(path, None)
+        if self._languages.unwatched():
+            await self._languages.look()
         found = self._languages.renew()
         mine = found - {
             path for other in self._others(hearing) for path in (*other.changed, *other.awaited)
@@ -88,16 +91,36 @@ class Hearings:
         hearing.awaited.update(dict.fromkeys(sorted(mine)))
         for path in list(hearing.awaited)[: -2 * PATHS]:
             del hearing.awaited[path]
-        if not hearing.awaited and not hearing.after:
+        if not (hearing.awaited or hearing.after or beside):
             return None
-        if changed or found:
-            for server in self._languages.ready():
-                hearing.after[server.name, server.root] = server.fresh.edits
-                if server.abilities.pulls and server.abilities.pulls_others:
-                    for path in server.documents.paths:
-                        self._languages.pull(path)
-            await self._languages.until_fresh(tuple(hearing.awaited), seconds)
+        if not (changed or found or beside):
+            return self._told(agent, hearing)
+        waits = set(hearing.awaited)
+        for server in self._after(hearing):
+            if server.abilities.pulls and server.abilities.pulls_others:
+                waits.update(server.documents.paths if beside else ())
+                for path in server.documents.paths:
+                    self._languages.pull(path)
+        await self._languages.until_fresh(tuple(waits), seconds)
         return self._told(agent, hearing)
+
+    async def look(self, agent: str) -> None:
+        """Before the agent asks: tell servers of all that changed, and it later what came of it."""
+        hearing = self._hearing(agent)
+        self._remember(hearing, hearing.changed)
+        if await self._languages.look(self._sending()):
+            self._after(hearing)
+        self._languages.renew()
+
+    def _after(self, hearing: _Hearing) -> Sequence[Server]:
+        """From now on what they say of other files is by changes that the agent is told of."""
+        ready = self._languages.ready()
+        hearing.after.update({(each.name, each.root): each.fresh.edits for each in ready})
+        return ready
+
+    def _sending(self) -> set[str]:
+        """Changed files of which servers get the texts."""
+        return {path for each in self._of.values() for path in (*each.changed, *each.awaited)}
 
     def late(self, agent: str) -> Told | None:
         """What has come since, without waiting; with a person's next message."""

@@ -20,7 +20,7 @@ CLIENT: Final[Mapping[str, object]] = {
         "configuration": True,
         "symbol": {},
         "diagnostics": {"refreshSupport": True},
-        "didChangeWatchedFiles": {"dynamicRegistration": False},
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
         "workspaceEdit": {"documentChanges": True},
     },
     "textDocument": {
@@ -97,6 +97,17 @@ class Abilities:
                 return options
         return obj(self._given.get("diagnosticProvider"))
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The patterns of files of which it wants to hear when they change."""
+        return tuple(
+            pattern
+            for method, options in self._later.values()
+            if method == "workspace/didChangeWatchedFiles"
+            for each in items(options.get("watchers"))
+            if isinstance(pattern := _pattern(obj(each).get("globPattern")), str)
+        )
+
     def register(self, params: object, most: int) -> None:
         for each in items(obj(params).get("registrations"))[:most]:
             given = obj(each)
@@ -109,3 +120,8 @@ class Abilities:
             id = obj(each).get("id")
             if isinstance(id, str):
                 self._later.pop(id, None)
+
+
+def _pattern(given: object) -> object:
+    """One that is relative to a directory names it apart."""
+    return given if isinstance(given, str) else obj(given).get("pattern")
