@@ -53,9 +53,12 @@ def choose(terminal: Terminal, key: str, *, until: str = "", within: float = PAT
     if not until:
         terminal.press_until_gone(key, "Yes, once", within)
         return
-    deadline = time.monotonic() + within
+    deadline, again = time.monotonic() + within, False
     while time.monotonic() < deadline:
         terminal.look()
+        if again and until in terminal.text():
+            return  # it was late: a second key would answer what comes next
+        again = True
         terminal.press(key)
         with suppress(AssertionError):
             terminal.wait_for(until, within=1.5)

@@ -199,8 +199,8 @@ def test_a_commit_is_made_of_what_was_named_alone(program: Program) -> None:
     with screen(program, answers, "--trust") as (terminal, server):
         say(terminal, "/git-workflow commit the shop")
         terminal.wait_for("Yes, once", "git add shop.py")
-        choose(terminal, "y")
-        terminal.wait_for("Yes, once", "git commit")
+        choose(terminal, "y", until="git commit -m")
+        terminal.wait_for("Yes, once", "git commit -m")
         choose(terminal, "y")
         terminal.wait_for("Committed shop.py alone.")
         first = json.dumps(server.bodies[0]["messages"])
@@ -230,10 +230,9 @@ def test_a_skill_is_written_checked_and_used(program: Program) -> None:
     )
     with screen(program, answers, "--trust", columns=120) as (terminal, server):
         say(terminal, "/skill-creator keep notes")
-        for part in ("SKILL.md", "agent skills validate", "tasks.json", "compare.py"):
-            terminal.wait_for("Yes, once", part)
-            choose(terminal, "y")
-        terminal.wait_for("The skill is there.")
+        terminal.wait_for("Yes, once", "SKILL.md")
+        for after in ("agent skills validate", "tasks.json", "compare.py", "The skill is there."):
+            choose(terminal, "y", until=after)
         said = json.dumps(server.bodies[-1]["messages"])
         say(terminal, "/noting buy milk")
         terminal.wait_for("I keep notes now.")
