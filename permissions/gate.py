@@ -102,8 +102,8 @@ class Gate:
         outcome, answer = self._settled(request, judged.decision), ""
         if outcome is None:
             async with self._queue.turn(request.agent):
-                judged = await self._now(request, judged)
-                put = await self._put(request, judged)
+                request.stood(self._ports.clock() - started)
+                put = await self._put(request, judged := await self._now(request, judged))
                 while put is None:  # under another mode it is another question, or none
                     judged = await self._decide(request)
                     put = await self._put(request, judged)

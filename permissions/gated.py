@@ -146,7 +146,14 @@ class GatedExecutor:
         ctx = ctx.judged(leads, now() if access.reads else lambda path: now()(path))
         foreseen = partial(self._raw.foresee, prepared, ctx)
         request = Request(
-            prepared, ctx.where, ctx.ask, ctx.agent, ctx.moments, foreseen=foreseen, real=real
+            prepared,
+            ctx.where,
+            ctx.ask,
+            ctx.agent,
+            ctx.moments,
+            stood=ctx.stood,
+            foreseen=foreseen,
+            real=real,
         )
         return request, ctx
 

@@ -128,6 +128,7 @@ class Request(msgspec.Struct, frozen=True):
     stood_in: bool = False  # its input is of somebody who answered in a person's place
     narrowed: bool = False  # its input is ours, and what was allowed would do more
     rewritten: str = ""  # what it was before somebody else rewrote it, in a sentence
+    stood: Callable[[float], None] = _ignore  # hears how long it took until it was put
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
     real: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # where its paths lead
 

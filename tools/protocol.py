@@ -1,6 +1,5 @@
-"""The tool protocol: the only thing gate, loop, MCP and skills know about tools.
-
-Nothing here does anything; concrete tools, the executor and processes live in their own modules.
+"""The tool protocol: the only thing gate, loop, MCP and skills know about tools. It does nothing:
+concrete tools, the executor and processes live in their own modules.
 """
 
 from __future__ import annotations
@@ -303,8 +302,8 @@ Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]
 Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
-def unheard(result: ToolResult) -> None:
-    del result  # nobody keeps what an interrupted call leaves
+def unheard(told: object) -> None:
+    del told  # nobody keeps what an interrupted call leaves, nor tells how long it stood
 
 
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -325,6 +324,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
     leave: Callable[[ToolResult], None] = unheard  # interrupted: what there is so far
+    stood: Callable[[float], None] = unheard  # seconds until a question was put
     jobs: Jobs | None = None  # without it nothing runs in the background
     planning: Planning | None = None
     searcher: Searcher | None = None

@@ -39,6 +39,7 @@ def call_contexts(
             ledger=ports.ledger,
             spawn=spawn,
             ask=ports.ask,
+            stood=ports.stood,
             progress=ports.progress,
             move=ports.move,
             env=environment(around, ports.where, host.exports, host.path_end),

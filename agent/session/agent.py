@@ -74,6 +74,7 @@ class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
     where: Where
     ledger: Ledger
     ask: Callable[[Ask], Awaitable[Answer]]
+    stood: Callable[[float], None]
     progress: Callable[[Progress], None]
     move: Callable[[Path], None]
     jobs: Jobs
@@ -331,6 +332,7 @@ class Agent:
                 where=self.where,
                 ledger=self._own.ledger,
                 ask=partial(self._ask, call_id),
+                stood=partial(self._stood, call_id),
                 progress=partial(self._progressed, call_id),
                 move=self._move,
                 jobs=self._shared.jobs.of(self.path),
@@ -347,8 +349,11 @@ class Agent:
                 named = msgspec.structs.replace(named, reason=reason)
             return await self._shared.broker.ask(self.path, named)
         finally:
-            waited = clock.monotonic() - began
-            self._waited[call_id] = self._waited.get(call_id, 0.0) + waited
+            self._stood(call_id, clock.monotonic() - began)
+
+    def _stood(self, call_id: str, seconds: float) -> None:
+        """So long it waited to be asked about, or for the answer."""
+        self._waited[call_id] = self._waited.get(call_id, 0.0) + seconds
 
     def _waited_for(self, call_id: str) -> float:
         """Seconds the call stood still for the person; that is not the tool's time."""

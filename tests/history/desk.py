@@ -135,7 +135,9 @@ def open_desk(folder: Path) -> Desk:
         )
 
     def full_context(ports: CallPorts) -> ToolContext:
-        return msgspec.structs.replace(context(root), where=ports.where, ask=ports.ask)
+        return msgspec.structs.replace(
+            context(root), where=ports.where, ask=ports.ask, stood=ports.stood
+        )
 
     frame = Frame(
         id="s1",

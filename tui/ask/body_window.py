@@ -21,6 +21,7 @@ class Window(NamedTuple):
     above: int = 0
     below: int = 0
     cut: frozenset[int] = frozenset()  # options that are not whole: nobody takes what was not read
+    must: int = 0  # rows at the beginning that are read before a yes
 
 
 def window(body: list[Line], limit: int, scroll: int, width: int, read: str = "") -> Window:

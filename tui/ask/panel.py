@@ -1,7 +1,6 @@
 """Questions to the person, inline above the prompt: one at a time, the draft untouched.
 
-A sentence that is being typed never says yes: its letters go on into the draft, see `Guard`.
-One that was begun below the question is what the agent is told instead.
+A sentence being typed never says yes, see `Guard`; begun below the question, the agent is told it.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from gatewright.tools.interact import ACCEPT, Answer, Ask, Option, Weighed
 from gatewright.tui.ask import answer_keys as keys
 from gatewright.tui.ask import messages as said
 from gatewright.tui.ask.answer_keys import Held
-from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.guard import BURST, Early, Guard
 from gatewright.tui.ask.inside import Inside, Opened
 from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.ask.reading import Reading, ScrolledRows
 from gatewright.tui.ask.rule_edit import RuleEdit
-from gatewright.tui.ask.ways import aside, edits, preselected, refusal, stops, ways
+from gatewright.tui.ask.ways import aside, edits, gives, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
@@ -119,8 +117,7 @@ class AskPanel(ScrolledRows, can_focus=True):
         opened = self._inside.opened
         handled = self._handled if opened is None else partial(self._fills_in, opened)
         if handled(event.key, event.character or "", now):
-            event.stop()
-            event.prevent_default()
+            event.stop().prevent_default()
         self._guard.press(now)
 
     def on_paste(self, event: events.Paste) -> None:
@@ -148,7 +145,6 @@ class AskPanel(ScrolledRows, can_focus=True):
         return pressed != ""
 
     def _change(self) -> None:
-        """Let the person change the rule before it is kept."""
         if self._inside.edit is not None:
             self._inside.edit.open = True
             self._wonder()
@@ -254,8 +250,7 @@ class AskPanel(ScrolledRows, can_focus=True):
             self.refresh_rows()
 
     def _enter(self) -> None:
-        if self.at in self._reading.cut:
-            self.post_message(said.KeyUnclear(keys.LARGER))
+        if self._hidden(self.at):
             return
         told = self.at == len(self._ask().options) and self._tells()
         if told or self._guard.moved or not (self._guard.typed or self._drafting):
@@ -278,16 +273,21 @@ class AskPanel(ScrolledRows, can_focus=True):
         elif self._drafting and not self._again(character, now):
             self._type(character, key, now)
             self.post_message(said.KeyUnclear())
-        elif (number := letters.index(character)) in self._reading.cut and number != self.at:
-            self.at, self._guard.moved = number, True
-            self.refresh_rows()  # it is shown first; the same key again takes it
-        elif number in self._reading.cut:
-            self.post_message(said.KeyUnclear(keys.LARGER))
+        elif self._hidden(number := letters.index(character)):
+            return
         elif self._ask().multiple and character.isdigit():
             self.at = number
             self._mark(number)  # it answers nothing yet, and the next number may follow at once
         else:
             self._hold(character, number, self._guard.hold)
+
+    def _hidden(self, number: int) -> bool:
+        """Whether this way is cut: it is shown first, and the same key again takes it."""
+        if hidden := number in self._reading.cut:
+            self.post_message(said.KeyUnclear(keys.LARGER if number == self.at else keys.STORES))
+            self.at, self._guard.moved = number, self._guard.moved or number != self.at
+            self.refresh_rows()
+        return hidden
 
     def _again(self, character: str, now: float) -> bool:
         """Whether this letter, which came too early, is given once more."""
@@ -314,6 +314,10 @@ class AskPanel(ScrolledRows, can_focus=True):
                 self.post_message(said.TypedDraft("", "backspace"))
         if held.number == keys.READS:
             self.post_message(said.ShowWhole(self.pending))
+        elif self._reading.unread and gives(self.pending, held.number):
+            self.at = preselected(self._ask())
+            self.post_message(said.KeyUnclear(keys.FIRST))
+            self.refresh_rows()
         elif held.number == keys.CHANGES:
             self._change()
         elif held.character and self._ask().multiple and held.number < len(self._ask().options):
@@ -374,15 +378,11 @@ class AskPanel(ScrolledRows, can_focus=True):
     def rows(self, width: int) -> list[Line]:
         if self.pending is None:
             return []
-        match self._inside.opened:
-            case FilledIn() as form:
-                return self._lay(width).filled_in(form, self.room, self.count)
-            case RuleEdit() as edit:
-                return self._lay(width).changed(edit, self.room, self.count)
-            case None:
-                pass
+        if (opened := self._inside.opened) is not None:
+            return self._lay(width).opened(opened, self.room, self.count)
         rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
-        self._reading.drawn(shown)
+        if self._reading.drawn(shown):  # a yes counts now, or no more: its row says so
+            rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
         return rows
 
     def _lay(self, width: int) -> Laid:
@@ -397,4 +397,4 @@ class AskPanel(ScrolledRows, can_focus=True):
         waited = int(self._now() - since) if since else 0
         letters, tells = self._letters, self._tells()
         early, scroll = self._early.of(self._draft()), self._reading.scroll
-        return Marks(self.at, picked, scroll, letters, early=early, tells=tells, waited=waited)
+        return Marks(self.at, picked, scroll, letters, early, tells, waited, self._reading.unread)

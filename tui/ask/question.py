@@ -38,7 +38,7 @@ from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
 from gatewright.tui.ask.rule_edit import RuleEdit
 from gatewright.tui.ask.rule_rows import being_changed
-from gatewright.tui.ask.ways import EDIT, TELL, WHOLE, editable, ways
+from gatewright.tui.ask.ways import EDIT, TELL, WHOLE, editable, gives, ways
 from gatewright.tui.ask.whole import diff_of, new_of
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
@@ -50,6 +50,7 @@ PAD = 2
 MOST = 60  # rows that a changed rule ever wants
 TITLE_ROWS = 3
 MARKS = "Space or its number marks one, Enter gives what is marked."
+FIRST = " · PgDn first"
 ROOMY = 56  # columns from which a title has room for a hint
 READ = 6  # rows of a body that go before all rows of the reason
 SEEN = 4  # rows of it that go before all rows of the options
@@ -71,6 +72,7 @@ class Marks:
     early: str = ""
     tells: bool = False
     waited: int = 0  # seconds that another agent waits
+    unread: bool = False  # the reason of a danger has rows that nobody saw yet
 
 
 class QuestionRows(NamedTuple):
@@ -81,6 +83,7 @@ class QuestionRows(NamedTuple):
     options: list[Line]
     reason: list[Line]
     cut: frozenset[int] = frozenset()
+    must: int = 0  # rows at the beginning of the body that are read before a yes
 
 
 class Laid:
@@ -101,24 +104,40 @@ class Laid:
     def draw(self, marks: Marks, room: int, count: int = 1) -> tuple[list[Line], Window]:
         """The rows, and which part of the body is among them."""
         ask = self.pending.ask
-        title, body, options, reason, short = self._fitting(marks, room, count)
+        title, body, options, reason, short, must = self._read_first(marks, room, count)
         left = room - len(title) - len(options) - len(reason)
         gap = [BLANK] if left >= len(body) + _gaps(body, reason) else []
         left -= len(gap) * _gaps(body, reason)
-        scroll = first_row(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-        seen = window(body, max(1, left), scroll, self._inner, self._read)._replace(cut=short)
+        start = 0 if must else first_row(body, ask.lacking, left)
+        scroll = start if marks.scroll == UNREAD else marks.scroll
+        seen = window(body, max(1, left), scroll, self._inner, self._read)
+        seen = seen._replace(cut=short, must=must)
         order = (reason, seen.rows) if ask.danger else (seen.rows, reason)
         parts = [part for part in (*order, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
         return indent(rows, bar, bar), seen
 
+    def _read_first(self, marks: Marks, room: int, count: int) -> QuestionRows:
+        """The reason of a danger is not cut: where it does not fit it begins what scrolls."""
+        found = self._fitting(marks, room, count)
+        if not self.pending.ask.danger or len(found.reason) == len(self._reason):
+            return found
+        gap = [BLANK] if found.body else []
+        body = [*self._reason, *gap, *found.body]
+        return found._replace(body=body, reason=[], must=len(self._reason))
+
     def _fitting(self, marks: Marks, room: int, count: int) -> QuestionRows:
         """Title, body, options and reason: cut as little as leaves some rows for the body."""
         options = _options(self.pending, marks, self._inner)
         fixed = 2 + len(options) + len(self._warned)  # a row of everything else, the reason too
         most = [max(2, room - fixed) if n == marks.at else 1 for n in range(len(options))]
-        few = [cut(rows, each, self._inner) for rows, each in zip(options, most, strict=True)]
+        own = self.pending.ask.options if marks.letters else ()
+        keys = [*(option.key for option in own), *[""] * (len(options) - len(own))]
+        few = [
+            _shortened(rows, each, self._inner, key)
+            for rows, each, key in zip(options, most, keys, strict=True)
+        ]
         taken = zip(options[: len(self.pending.ask.options)], most, strict=False)
         lost = frozenset(n for n, (rows, each) in enumerate(taken) if len(rows) > each)
         short = cut(self._reason, len(self._warned) + 1, self._inner)
@@ -129,24 +148,30 @@ class Laid:
             (few, self._reason, SEEN),
             (few, short, LEAST if marks.at == 0 else 1),
         ):
-            ways = list(chain(*shown))
-            left = room - len(title) - len(reason) - len(ways)
+            rows = list(chain(*shown))
+            left = room - len(title) - len(reason) - len(rows)
             if left >= min(len(body), need):
                 spare = left - len(body)  # the reason takes what nothing else needs
                 reason = cut(self._reason, len(reason) + max(0, spare), self._inner)
                 return QuestionRows(
-                    title, body, ways, reason, lost if shown is few else frozenset()
+                    title, body, rows, reason, lost if shown is few else frozenset()
                 )
         return QuestionRows(*self._head(marks, count, rows=1), list(chain(*few)), short, lost)
 
-    def filled_in(self, form: FilledIn, room: int, count: int) -> list[Line]:
+    def opened(self, opened: FilledIn | RuleEdit, room: int, count: int) -> list[Line]:
+        """While the keys are those of what the person opened."""
+        if isinstance(opened, FilledIn):
+            return self._filled_in(opened, room, count)
+        return self._changed(opened, room, count)
+
+    def _filled_in(self, form: FilledIn, room: int, count: int) -> list[Line]:
         """While the keys are the form's."""
         title, rest = _title(self.pending, self._inner, count, TITLE_ROWS)
         head = [*title, *self._warned, *rest, *self._said]
         bar = Span("▎ ", "accent")
         return indent(being_filled_in(form, head, self._inner, room), bar, bar)
 
-    def changed(self, edit: RuleEdit, room: int, count: int) -> list[Line]:
+    def _changed(self, edit: RuleEdit, room: int, count: int) -> list[Line]:
         """While a rule is changed before it is kept."""
         title, rest = _title(self.pending, self._inner, count, TITLE_ROWS)
         head = [*title, *self._warned, *rest, *self._body]
@@ -155,7 +180,7 @@ class Laid:
 
     def wants_changed(self, edit: RuleEdit, count: int) -> int:
         """The most rows it took since it was opened: nothing jumps while somebody types."""
-        self.changed(edit, MOST, count)
+        self._changed(edit, MOST, count)
         return edit.most
 
     def wants(self, marks: Marks, count: int = 1) -> int:
@@ -204,6 +229,15 @@ def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
     last = rows[limit - 1]
     last = last._replace(spans=(*last.spans, Span(" " * width)))
     return [*rows[: limit - 1], clip(last, min(width, last.width - width + 2))]
+
+
+def _shortened(rows: list[Line], limit: int, width: int, key: str) -> list[Line]:
+    """A way to answer in fewer rows; where its key shows the rest of it first, that is said."""
+    if len(rows) <= limit or limit > 1 or not key:
+        return cut(rows, limit, width)
+    note = f" · {key} shows it"
+    (row,) = cut(rows, 1, width - len(note))
+    return [row._replace(spans=(*row.spans, Span(note, "dim")))]
 
 
 def _title(
@@ -288,12 +322,13 @@ def _folded(code: Code, width: int) -> Line:
 
 def _options(pending: Pending, marks: Marks, width: int) -> list[list[Line]]:
     return [
-        _option(pending.ask, option, marks, width, here=number == marks.at)
+        _option(pending, number, option, marks, width)
         for number, option in enumerate(ways(pending, tells=marks.tells))
     ]
 
 
-def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -> list[Line]:
+def _option(pending: Pending, number: int, option: Option, marks: Marks, width: int) -> list[Line]:
+    ask, here = pending.ask, number == marks.at
     key = option.key if marks.letters or option.key == marks.early else ""
     head = [
         Span("▸ " if here else "  ", "accent"),
@@ -303,7 +338,8 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))
     size = sum(cells.width(span.text) for span in head)
     room = max(8, width - size)
-    said = visible(option.label, strict=True) + _besides(ask, option, marks)
+    besides = FIRST if marks.unread and gives(pending, number) else _besides(ask, option, marks)
+    said = visible(option.label, strict=True) + besides
     label = flow(said, room, "text:b" if here else "text")
     rows = [Line((*head, *label[0].spans)), *indent(label[1:], " " * size)]
     if option.help and ask.kind != "permission":

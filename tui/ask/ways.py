@@ -13,6 +13,8 @@ from gatewright.tui.state import Pending
 
 TELL, STOP, WHOLE, EDIT, ALWAYS = "t", "x", "v", "e", "Y"  # the last as an "always" has it
 
+REFUSES = frozenset({"no", "stop", "keep", "cancel"})
+
 
 def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
     """Options, then what is no option of it. With `tells` the draft is an answer in words."""
@@ -62,6 +64,14 @@ def _adds_stop(pending: Pending) -> bool:
 def stops(pending: Pending, number: int) -> bool:
     """Whether this way ends the agent that asks."""
     return _adds_stop(pending) and number == len(ways(pending)) - 1
+
+
+def gives(pending: Pending, number: int) -> bool:
+    """Whether this way lets happen what is asked about."""
+    options = pending.ask.options
+    if 0 <= number < len(options):
+        return options[number].id not in REFUSES
+    return number == CHANGES or edits(pending, number)
 
 
 def preselected(ask: Ask) -> int:
