@@ -15,7 +15,8 @@ class Reading:
         self.scroll = UNREAD
         self.cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
         self._above = self._below = 0
-        self._must = self._seen = 0
+        self._must: int = 0
+        self._seen: int = 0
         self._page = 1
 
     @property
