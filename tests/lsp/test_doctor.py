@@ -71,3 +71,19 @@ def test_only_those_that_a_session_would_start_are_listed(
     list_(as_json=True)
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == ["fine", "broken", "unneeded"]
+
+
+def test_a_program_that_is_not_there_is_wrong(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trust(project)
+    given = {
+        "lspServers": {"lacking": {"command": "no-such", "extensionToLanguage": {".miss": "miss"}}}
+    }
+    settings = project.parent / "home" / ".gatewright" / "settings.json"
+    settings.write_text(json.dumps(given), encoding="utf-8")
+    (project / "b.miss").write_text("fine\n", encoding="utf-8")
+    with pytest.raises(typer.Exit) as ended:
+        doctor()
+    assert ended.value.exit_code == 1
+    assert "lacking: there is no program no-such" in capsys.readouterr().out

@@ -25,7 +25,7 @@ from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Diff, plain
 from gatewright.tools.files.change import change
 from gatewright.tools.files.diff import diff
-from gatewright.tools.files.fs import settled
+from gatewright.tools.files.fs import reading, settled
 from gatewright.tools.plain import StructTool
 from gatewright.tools.protocol import JsonObject, Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.system.exact import real_path
@@ -41,6 +41,12 @@ Operation = Literal[
 # What a server that still reads the project answers in part.
 WHOLE = ("findReferences", "goToImplementation", "incomingCalls", "workspaceSymbol", "rename")
 DIFF = 8_000  # characters of a plan that the model reads
+UNSAVED = (
+    "{0}: unsaved in the editor. Language servers see what is saved, so a rename would not be of "
+    "that text, and nothing is changed. The person must save it first; then ask for the rename "
+    "again."
+)
+SAVED = "{0} is unsaved in the editor: this is of the saved text, and lines may differ from Read's."
 GONE = "There is no plan {0}: it was applied, or it is too old. Ask for the rename again."
 
 
@@ -147,10 +153,16 @@ class LspTool(StructTool[Asked]):
         question = self._question(input, path, server)
         sight = self._sight(ctx)
         if input.operation == "rename":
-            yield self._planned(await planned(server, question, sight))
+            plan = await planned(server, question, sight)
+            paths = [each.path for each in plan.changes]
+            if unsaved := await asyncio.to_thread(self._unsaved, paths, ctx):
+                raise ToolFailure(UNSAVED.format(unsaved))
+            yield self._planned(plan)
             return
         answer = await ask(server, question, sight)
-        yield ToolResult.text(answer.text, summary=f"{answer.count} found", data={
+        unsaved = await asyncio.to_thread(self._unsaved, [path] if path else [], ctx)
+        note = f"\n({SAVED.format(unsaved)})" if unsaved else ""
+        yield ToolResult.text(f"{answer.text}{note}", summary=f"{answer.count} found", data={
             "operation": input.operation, "resultCount": answer.count,
         })  # fmt: skip
 
@@ -238,6 +250,22 @@ class LspTool(StructTool[Asked]):
         return ToolResult.text(
             text, summary=f"{count} in {files} files", view=diffs, data={"plan": id}
         )
+
+    def _unsaved(self, paths: Sequence[str], ctx: ToolContext) -> str:
+        """Those whose text in the person's editor is not the one on the disk, which servers have.
+
+        An editor may be asked, so it is a thread's work.
+        """
+        if ctx.files is None:
+            return ""
+        found: list[str] = []
+        for path in paths:
+            try:
+                if reading(Path(path), ctx) != reading(Path(path)):
+                    found.append(self._session.shown(path))
+            except (OSError, ToolFailure):  # gone by now: whoever changes it finds that out
+                continue
+        return ", ".join(found)
 
     def _applied(self, id: str, ctx: ToolContext) -> ToolResult:
         """All of the plan's files, or none: one that is not as it was voids it."""

@@ -39,7 +39,8 @@ def doctor(as_json: AsJson = False) -> None:
     """Say of each server whether its program is there, how it is installed, and whether it begins.
 
     In a trusted project each that its files need is started once, in the sandbox. Exit code 1 where
-    one does not begin, or the project has files of a kind for which there is none.
+    one does not begin, what is written down is wrong, or the project has files of a kind for which
+    there is none.
     """
     from gatewright.agent.subcommands.lsp.lsp_here import LspHere  # noqa: PLC0415  lazy: 40 ms
 
@@ -57,7 +58,8 @@ def doctor(as_json: AsJson = False) -> None:
         for kind in lacking:
             tell(f"XX  No server for the {kind} files of this project.")
         here.tell_faults()
-    if lacking or any(each.begins is False for each in rows):
+    wrong = here.faults and not here.off
+    if lacking or wrong or any(each.begins is False for each in rows):
         raise typer.Exit(1)
 
 

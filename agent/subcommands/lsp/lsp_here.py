@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -103,8 +103,12 @@ class LspHere:
         found = {FAMILY[suffix] for suffix in self._kinds - served if suffix in FAMILY}
         return sorted(found - {FAMILY[suffix] for suffix in served if suffix in FAMILY})
 
+    @property
+    def faults(self) -> Sequence[str]:
+        return self._book.faults
+
     def tell_faults(self) -> None:
-        for fault in self._book.faults:
+        for fault in self.faults:
             tell(f"!!  {fault}")
 
 
