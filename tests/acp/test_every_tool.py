@@ -14,8 +14,14 @@ from gatewright.tools.registry import TOOLS
 from tests.acp.fake_editor import USUAL, Editor, editor
 
 GOLDEN = Path(__file__).with_name("golden_tools.json")
-CELL = {"cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "source": ["1 + 1"]}
-NOTEBOOK = {"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+CELL: dict[str, Any] = {
+    "cell_type": "code",
+    "id": "c1",
+    "metadata": {},
+    "outputs": [],
+    "source": ["1 + 1"],
+}
+NOTEBOOK: dict[str, Any] = {"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 QUESTION = {
     "question": "Which way?", "header": "Way", "multiSelect": False,
     "options": [{"label": "Left", "description": "l"}, {"label": "Right", "description": "r"}],
