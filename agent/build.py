@@ -182,6 +182,7 @@ def _frame(
         ),
         open_model=opener,
         model_name=base.model_name,
+        effort=base.effort,
         retry_in=_backoff(),
         attempts=RETRY.attempts,
         barrier=barrier,

@@ -118,6 +118,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.ImagesDropped()
             | ev.InstructionsLoaded()
             | ev.DirectoryAdded()
+            | ev.EffortChanged()
             | ev.LanguageServerStarted()
             | ev.UnknownEvent()
         ):

@@ -27,7 +27,11 @@ class Models:
     """Every model that was opened is closed: at the end of a turn, or of the session."""
 
     def __init__(
-        self, open_model: Callable[[str, str], OpenModel], name: str, fallback_names: Sequence[str]
+        self,
+        open_model: Callable[[str, str], OpenModel],
+        name: str,
+        fallback_names: Sequence[str],
+        effort: str = "",
     ) -> None:
         self._open = open_model
         opener: object = open_model
@@ -37,7 +41,7 @@ class Models:
         self._stale = False
         self._noted: set[str] = set()
         self.name = name
-        self.effort = ""
+        self.effort = effort
         self.current: OpenModel | None = None
         self._scope = ("", "")  # of a command: a model and an effort for its turns alone
         self._scoped: OpenModel | None = None

@@ -37,6 +37,7 @@ from gatewright.agent.record.events_of_past import (
 from gatewright.agent.record.events_of_schedules import JobChanged
 from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
+    EffortChanged,
     HookAnswered,
     HookRan,
     HooksSeen,
@@ -100,6 +101,7 @@ AnyEvent: TypeAlias = (
     | Rewound
     | ModeChanged
     | ModelChanged
+    | EffortChanged
     | TitleChanged
     | FileSaved
     | TreeSaved

@@ -15,6 +15,7 @@ class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
 
     mode: str = ""
     model: str = ""
+    effort: str = ""
     title: str = ""
     usage: Usage = Usage()
     cost: float = 0.0

@@ -31,6 +31,12 @@ class ModelChanged(Event, frozen=True, tag="model"):
     model: str
 
 
+class EffortChanged(Event, frozen=True, tag="effort"):
+    """The person chose how much the model thinks in this session; empty: as settings say."""
+
+    effort: str
+
+
 class TitleChanged(Event, frozen=True, tag="title"):
     title: str
 
@@ -150,6 +156,7 @@ class TasksChanged(Event, frozen=True, tag="tasks"):
     ended: str = ""
     status: str = ""  # how: "exit 0", "stopped", "failed"
     title: str = ""  # of what has ended
+    tail: str = ""  # its last lines
 
 
 class UsageChanged(Event, frozen=True, tag="usage"):

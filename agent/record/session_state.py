@@ -1,4 +1,4 @@
-"""What a session is at this moment besides its words: mode, model, title, cost, tasks, files.
+"""What a session is besides its words: mode, model, effort, title, cost, tasks, files.
 
 A fold over the main agent's events. A boundary carries it, so that resuming reads nothing older.
 """
@@ -16,6 +16,7 @@ from gatewright.agent.record.events import (
     AttemptPaid,
     Cleared,
     Compacted,
+    EffortChanged,
     ModeChanged,
     ModelChanged,
     Rewound,
@@ -75,6 +76,8 @@ class Standing:
                 self.now = msgspec.structs.replace(now, mode=mode)
             case ModelChanged(model=model):
                 self.now = msgspec.structs.replace(now, model=model)
+            case EffortChanged(effort=effort):
+                self.now = msgspec.structs.replace(now, effort=effort)
             case WorktreeChanged(path=path):
                 self.now = msgspec.structs.replace(now, worktree=path)
             case TitleChanged(title=title):

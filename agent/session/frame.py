@@ -62,6 +62,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     interactive: bool = False  # somebody can be asked
     fallback_names: tuple[str, ...] = ()
+    effort: str = ""  # that was chosen when it ran before
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
     begins: Literal["startup", "resume", "clear", "fork"] = "startup"
@@ -83,6 +84,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
             "this session",
             lambda told: self.journal.publish(Noticed(text=told, tone="warning")),
         )
+
+    async def keep(self) -> None:
+        """Somebody knows it by its id: what was chosen so far is on disk when this returns."""
+        if self.writer is not None:
+            await self.writer.keep()
 
     @property
     def transcript(self) -> Path | None:

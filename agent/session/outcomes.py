@@ -25,7 +25,7 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.in_use import Models
-from gatewright.agent.record.events import AnyEvent, Cleared, ModelChanged
+from gatewright.agent.record.events import AnyEvent, Cleared, EffortChanged, ModelChanged
 from gatewright.agent.workflows.opting_in import OptIn
 from gatewright.tools.access import Where
 
@@ -74,6 +74,8 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
                 return await self._change_model(name, models.effort)
             case SetEffort(effort=effort, ultracode=ultracode):
                 done = await self._change_model(models.name, effort)
+                if not isinstance(done, Problem) and not ultracode:  # that is kept nowhere
+                    self.publish(EffortChanged(effort=effort))
                 if not isinstance(done, Problem) and (opting := self.opting()) is not None:
                     opting.switch(ultracode)
                 return done

@@ -79,7 +79,7 @@ class Session:
         self.watch, self.weigh = self._below.watch, self._broker.weigh
         self.stop_agent, self.resume_agent = self._below.stop, self._below.resume
         self.spawn, self.typing = self._children.spawn, self._main.typing
-        self.stop_task, self.jobs_of = self._jobs.stop, self._jobs.of
+        self.stop_task, self.jobs_of, self.keep = self._jobs.stop, self._jobs.of, frame.keep
         self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
@@ -111,7 +111,7 @@ class Session:
             path=MAIN,
             where=frame.where,
             talk=frame.talk,
-            models=Models(frame.open_model, frame.model_name, frame.fallback_names),
+            models=Models(frame.open_model, frame.model_name, frame.fallback_names, frame.effort),
             ledger=frame.ledger,
             retry_in=frame.retry_in,
             room=compact_ports(frame),

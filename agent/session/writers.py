@@ -25,6 +25,7 @@ def session_writer(base: Base) -> TranscriptWriter | None:
     header = _header(base, start.id, start.forked_from)
     sync = around.settings.sync_sessions
     writer = TranscriptWriter(start.path, header, lock=lock, warn=base.warn, sync=sync)
+    writer.known = start.on_disk
     if not start.on_disk:
         writer.copy(start.stored)
     return writer

@@ -19,6 +19,7 @@ from gatewright.tools.system.patterns import later
 
 TITLE_LIMIT = 100
 ID_TEXT = later(r"[A-Za-z0-9-]+")
+_WORD = b'{"type":"user",'
 _CUT_TEXT = later(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
 
 
@@ -35,6 +36,7 @@ class Listed(msgspec.Struct, frozen=True, rename="camel"):
     branch: str = ""
     prompt: str = ""
     forked_from: str = ""
+    said: bool = True  # somebody spoke in it: of others an id is all that anybody knows
 
 
 def list_sessions(
@@ -66,7 +68,8 @@ def _described(
             listed = describe(path)
         if listed is not None:
             known[path] = listed
-            found.append(listed)
+            if listed.said or listed.title:
+                found.append(listed)
     return found
 
 
@@ -99,6 +102,7 @@ def describe(path: Path) -> Listed | None:
         branch=_branch(head, tail),
         prompt=prompt,
         forked_from=header.forked_from,
+        said=any(line.startswith(_WORD) for lines in (head, tail) for line in lines),
     )
 
 

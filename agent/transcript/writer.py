@@ -19,7 +19,16 @@ import msgspec
 
 from gatewright.agent.errors import SessionError, SessionHeld
 from gatewright.agent.record import codec as wire
-from gatewright.agent.record.events import Envelope, TitleChanged, TurnEnded, UserMessage
+from gatewright.agent.record.events import (
+    AnyEvent,
+    EffortChanged,
+    Envelope,
+    ModeChanged,
+    ModelChanged,
+    TitleChanged,
+    TurnEnded,
+    UserMessage,
+)
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.transcript.backwards import lines_backwards
@@ -33,7 +42,9 @@ CHUNK = 1024 * 1024
 class TranscriptWriter:
     """Owns the file from the first message on, or from its name on.
 
-    A session that nobody spoke in or named leaves nothing behind.
+    A session that nobody spoke in or named leaves nothing behind. Where it can be found again all
+    the same, by a file that is there or an id that somebody was given, what the person chose in it
+    is written too.
     """
 
     def __init__(
@@ -53,9 +64,11 @@ class TranscriptWriter:
         self._new_id = new_id
         self._sync = sync
         self.agent = MAIN  # whose events it writes
+        self.known = False  # it can be found again, whether or not anybody speaks
         self._file: int | None = None
         self._unsaved = bytearray()
         self._spoken = False
+        self._chosen = False
         self._failed = False
         self._given_up = False  # something is lost for good
 
@@ -63,6 +76,7 @@ class TranscriptWriter:
         """Begin with the events of another session; they too are written once somebody speaks."""
         for envelope in stored:
             self._unsaved += wire.encode(envelope, self._header.id)
+        self._chosen = bool(stored)
 
     async def run(self, subscription: Subscription) -> None:
         """Write until the subscription is closed; owned by the session."""
@@ -77,6 +91,11 @@ class TranscriptWriter:
         self._take(self._subscription.waiting())
         if self._sync:
             await asyncio.to_thread(self._fsync)
+
+    async def keep(self) -> None:
+        """Somebody was given its id: from now on what is chosen in it is kept, behind a barrier."""
+        self.known = True
+        await self.barrier()
 
     @property
     def unsaved(self) -> str:
@@ -111,6 +130,8 @@ class TranscriptWriter:
                 self._spoken = self._spoken or isinstance(
                     envelope.event, UserMessage | TitleChanged
                 )
+                self._chosen = self._chosen or _choice(envelope.event)
+        self._spoken = self._spoken or (self.known and self._chosen)
         if self._spoken and self._unsaved:
             self._write()
 
@@ -210,6 +231,13 @@ class TranscriptWriter:
                 os.fsync(self._file)
         except OSError as error:
             self._complain(error)
+
+
+def _choice(event: AnyEvent) -> bool:
+    """Of the person, for the session."""
+    if isinstance(event, ModeChanged):
+        return event.by == "user"
+    return isinstance(event, ModelChanged | EffortChanged)
 
 
 def _copy(source: int, size: int, path: Path) -> None:

@@ -16,8 +16,10 @@ from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    EffortChanged,
     Envelope,
     ModeChanged,
+    ModelChanged,
     SessionStarted,
     TextDelta,
     TitleChanged,
@@ -103,6 +105,31 @@ async def test_a_session_nobody_spoke_in_leaves_no_file(tmp_path: Path) -> None:
     async with desk(path) as made:
         await made.write(HISTORY[0], ModeChanged(mode="plan", by="user"))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [ModeChanged(mode="plan", by="user"), ModelChanged(model="n"), EffortChanged(effort="high")],
+)
+async def test_a_choice_is_kept_where_the_session_can_be_found_again(
+    tmp_path: Path, choice: AnyEvent
+) -> None:
+    path = tmp_path / "s1.jsonl"
+    async with desk(path) as made:
+        made.writer.known = True
+        await made.write(HISTORY[0], ModeChanged(mode="default", by="settings"))
+        assert not path.exists(), "that was nobody's choice"
+        await made.write(choice)
+        assert events_of(path)[-1] == choice
+
+
+async def test_an_id_that_was_given_away_keeps_what_was_chosen_before(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    async with desk(path) as made:
+        await made.write(HISTORY[0], EffortChanged(effort="high"))
+        assert not path.exists()
+        await made.writer.keep()
+        assert events_of(path) == [HISTORY[0], EffortChanged(effort="high")]
 
 
 async def test_a_cut_at_every_byte_resumes(tmp_path: Path) -> None:

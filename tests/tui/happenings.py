@@ -183,6 +183,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ),
     ev.ModeChanged: lambda c: ev.ModeChanged(mode=c.choice(("plan", c.row())), by="user"),
     ev.ModelChanged: lambda c: ev.ModelChanged(model=c.row()),
+    ev.EffortChanged: lambda c: ev.EffortChanged(effort=c.row()),
     ev.TitleChanged: lambda c: ev.TitleChanged(title=c.row()),
     ev.JobChanged: lambda c: ev.JobChanged(
         job=ScheduledJob(id=c.row(), prompt=c.text(), every=60.0, paused=c.choice(("", c.row()))),

@@ -38,6 +38,7 @@ MOST = 64  # sessions that one connection has open
 DIRECTORIES = 64
 NO_KEY = "No key is found yet. {}"
 HELD = "Another process works on this session. Close it there, or fork it (session/fork): a copy."
+EMPTY = "> Nothing is stored of this session: it begins empty.\n\n"
 T = TypeVar("T")
 
 
@@ -162,7 +163,10 @@ class EditorAgent:
 
     async def fork(self, wanted: params.StoredSession) -> Json:
         path = await asyncio.to_thread(stored_sessions.file_of, self._home, wanted.session_id)
-        opened = await self._open(wanted, resume=str(path), fork_session=True)
+        if path is not None:
+            opened = await self._open(wanted, resume=str(path), fork_session=True)
+        else:
+            opened = await self._open(wanted)
         return {"sessionId": opened.session.id, **await self._begun(opened, wanted)}
 
     async def _stored(self, wanted: params.StoredSession, *, replay: bool) -> Json:
@@ -175,10 +179,14 @@ class EditorAgent:
                 return opened.configured()
             path = await asyncio.to_thread(stored_sessions.file_of, self._home, id)
             try:
-                opened = await self._open(wanted, resume=str(path))
+                how = {"resume": str(path)} if path is not None else {"session_id": id}
+                opened = await self._open(wanted, **how)
             except SessionHeld as error:
                 raise RpcError(DEFECT, HELD) from error
-            return await self._begun(opened, wanted, replay=replay)
+            told = await self._begun(opened, wanted, replay=replay)
+            if path is None:
+                opened.say(EMPTY)
+            return told
 
     async def _options_for(self, wanted: params.Place) -> LaunchOptions:
         """Raises RpcError for a place that is none."""
@@ -231,6 +239,7 @@ class EditorAgent:
             await opened.begin(replay=replay)
             if wanted.meta is not None and wanted.meta.permission_mode:
                 await opened.options.set_mode(wanted.meta.permission_mode)
+            await opened.session.keep()  # the client has its id from now on
         except (RpcError, GatewrightError):
             self._sessions.pop(opened.session.id, None)
             await opened.close()
@@ -257,13 +266,16 @@ class EditorAgent:
         self.opened(wanted.session_id).prompts.cancel()
 
     async def set_mode(self, wanted: params.SetMode) -> Json:
-        await self.opened(wanted.session_id).options.set_mode(wanted.mode_id)
+        opened = self.opened(wanted.session_id)
+        await opened.options.set_mode(wanted.mode_id)
+        await opened.session.keep()
         return {}
 
     async def set_option(self, wanted: params.SetOption) -> Json:
-        options = self.opened(wanted.session_id).options
-        await options.choose(wanted.config_id, wanted.value)
-        return {"configOptions": options.told()}
+        opened = self.opened(wanted.session_id)
+        await opened.options.choose(wanted.config_id, wanted.value)
+        await opened.session.keep()
+        return {"configOptions": opened.options.told()}
 
     def opened(self, id: str) -> OpenSession:
         """Raises RpcError."""

@@ -19,6 +19,7 @@ from gatewright.agent.frontends.turn import from_start
 from gatewright.agent.record.events import (
     Answered,
     Asked,
+    EffortChanged,
     Envelope,
     InputRefused,
     ModeChanged,
@@ -164,7 +165,7 @@ class OpenSession:
                     asking.cancel()
             case ToolStarted(call_id=id, input=input):
                 self._inputs[self._updates.id_of(envelope.agent, id)] = input
-            case ModeChanged() | ModelChanged():
+            case ModeChanged() | ModelChanged() | EffortChanged():
                 self._start(self._options_changed(), "options that changed")
             case TurnEnded() if envelope.agent == MAIN:
                 self._ended(event)

@@ -156,6 +156,7 @@ class Prompts:
             front = replace(ASKS, agrees=full_access(session))
             said = no_command(session, text) or await command(session, text, front, markdown)
             if isinstance(said, str):
+                await session.keep()  # it may have chosen something
                 self._say(said)
                 prompt.settle({"stopReason": "end_turn"})
                 return

@@ -6,6 +6,7 @@ import base64
 import binascii
 import contextlib
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from gatewright.tools.system.untyped_json import Json
 PAGE = 50
 MOST = 100_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+OURS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+LATELY = 30 * 86_400.0  # seconds
+AHEAD = 60.0  # seconds that a clock may have been set back
 
 
 def page(home: Path, cwd: str, cursor: str) -> Json:
@@ -38,13 +42,27 @@ def page(home: Path, cwd: str, cursor: str) -> Json:
     return told
 
 
-def file_of(home: Path, id: str) -> Path:
-    """The transcript of a session. Raises RpcError: there is none of that id."""
+def file_of(home: Path, id: str) -> Path | None:
+    """The transcript of a session; None for an id that was given to a client and never written.
+
+    Those are known by their form and time alone: nothing is written for a session in which nothing
+    was said or chosen. Raises RpcError: there is none of that id.
+    """
     found = [] if not ID.fullmatch(id) else sorted((home / "projects").glob(f"*/{id}.jsonl"))
     for path in found:
         if describe(path) is not None:
             return path
-    raise unknown(id)
+    if found or not _given_lately(id, time.time()):
+        raise unknown(id)
+    return None
+
+
+def _given_lately(id: str, now: float) -> bool:
+    """Whether it is an id as ours are, made so lately that it need not have been let go of."""
+    if not OURS.fullmatch(id):
+        return False
+    made = int(id[:8] + id[9:13], 16) / 1000
+    return now - LATELY <= made <= now + AHEAD
 
 
 def unknown(id: str) -> RpcError:

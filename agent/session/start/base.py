@@ -30,6 +30,7 @@ from gatewright.agent.record.session_state import Standing
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.start.resume import Start, cold_notice, find_start
 from gatewright.agent.settings import trust_question as trusting
+from gatewright.agent.settings.layers.flag_values import effort_of
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor, share
@@ -99,6 +100,11 @@ class Base(msgspec.Struct, frozen=True):
     @property
     def model_name(self) -> str:
         return wanted_model(self.around, self.start.model)
+
+    @property
+    def effort(self) -> str:
+        """Of the session as it was left, unless the command line says another."""
+        return "" if effort_of(self.around.options) else self.start.effort
 
     def publish(self, event: AnyEvent) -> None:
         self.journal.publish(event)

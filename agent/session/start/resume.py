@@ -71,6 +71,10 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     def model(self) -> str:
         return self.left.model
 
+    @property
+    def effort(self) -> str:
+        return self.left.effort
+
 
 def find_start(options: LaunchOptions, folder: Path) -> Start:
     """Raises SessionError when what was asked for is not there."""

@@ -22,7 +22,7 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
     values: dict[str, Any] = {
         "model": options.model or env.get(MODEL_ENV, ""),
         "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
-        "effort": options.effort or _effort_of_thinking(options),
+        "effort": effort_of(options),
         "maxTurns": options.max_turns,
         "maxBudgetUsd": options.max_budget_usd,
         "permissions": {key: value for key, value in permissions.items() if value},
@@ -30,8 +30,10 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
     return {key: value for key, value in values.items() if value}
 
 
-def _effort_of_thinking(options: LaunchOptions) -> str:
-    """What other flags than --effort say about it."""
+def effort_of(options: LaunchOptions) -> str:
+    """What --effort says about it, or else other flags."""
+    if options.effort:
+        return options.effort
     if options.thinking == "disabled":
         return "none"
     tokens = options.max_thinking_tokens
