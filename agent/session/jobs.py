@@ -227,14 +227,16 @@ class SessionJobs:
         if self._closing:
             return
         if not kept.attended:
-            ended, status = kept.id, kept.job.status()
-            running = tuple(self.running())
-            title = kept.job.title
-            self._changed(TasksChanged(running=running, ended=ended, status=status, title=title))
+            self._changed(self._end_of(kept))
         if not kept.waited:
             self._report(kept)
         if (waiting := self._ends.get(kept.owner)) is not None:
             waiting.set()
+
+    def _end_of(self, kept: _Kept) -> TasksChanged:
+        job, running = kept.job, tuple(self.running())
+        status, title, tail = job.status(), job.title, job.progress().tail
+        return TasksChanged(running=running, ended=kept.id, status=status, title=title, tail=tail)
 
     def _report(self, kept: _Kept) -> None:
         if kept.told or kept.attended or kept.muted:

@@ -37,7 +37,7 @@ async def test_an_end_is_told_once() -> None:
     assert desk.told[0].startswith("Background shell shell_1 (make all) has ended: exit 0.")
     assert desk.shown == [
         TasksChanged(running=("shell_1: make all",)),
-        TasksChanged(running=(), ended="shell_1", status="exit 0", title="make all"),
+        TasksChanged(running=(), ended="shell_1", status="exit 0", title="make all", tail=job.said),
     ]
     assert desk.own.find(id) is job
     await desk.jobs.close()

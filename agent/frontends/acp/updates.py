@@ -32,6 +32,8 @@ from gatewright.agent.record.events import (
     MessageDropped,
     ModeChanged,
     RetryScheduled,
+    SessionStarted,
+    TasksChanged,
     TextDelta,
     ThinkingDelta,
     TitleChanged,
@@ -55,6 +57,8 @@ BETWEEN = 0.25  # seconds from one word of a running call to the next
 DROPPED = "\n\n(The answer broke off and is asked for again.)\n\n"
 CLEARED = "\n\n> The conversation begins anew: the model knows nothing of what stands above.\n\n"
 GOES_ON = "backgroundTaskId"  # in the data of a call that is not over with its result
+ENDED = "{} has ended in the background: {}."
+EARLY = 16  # ends of background work that are told before the result of its call
 LEFT = "Interrupted: nobody knows how this call ended."
 
 
@@ -88,6 +92,8 @@ class Updates:
         self._open: dict[str, str] = {}  # titles of calls that run, by our id
         self._agents: dict[str, str] = {}  # what people call them, by path
         self._told_at: dict[str, float] = {}
+        self._background: dict[str, str] = {}  # work that outlives its call, with our id of that
+        self._early: dict[str, TasksChanged] = {}
         self._known = MustKnow()
         self._paths: dict[str, tuple[str, ...]] = {}  # of calls that run, by our id
         self._notes: dict[str, str] = {}  # what is to be said of a file with a call's result
@@ -103,6 +109,10 @@ class Updates:
                 yield self._about(agent, id, content=[text_content(fenced(tail))])
             case ToolFinished():
                 yield from self._finished(event, agent, envelope.uuid)
+            case SessionStarted():  # what ran in the process before ended with it
+                self._background.clear()
+            case TasksChanged(ended=id) if id:
+                yield from self._over(event)
             case Decided() | ToolProgressed():
                 pass  # a call that was refused says so itself
             case _ if agent == MAIN:
@@ -220,8 +230,23 @@ class Updates:
             if note := self._notes.pop(path, ""):
                 shown.append(text_content(note))
         yield {**_call(id), "status": "completed" if event.ok else "failed", "content": shown}
+        if task := event.data.get(GOES_ON):
+            self._background[str(task)] = id
+            if (over := self._early.pop(str(task), None)) is not None:
+                yield from self._over(over)
         if agent == MAIN and event.ok:
             yield from (plan(block) for block in event.view if isinstance(block, Todo))
+
+    def _over(self, end: TasksChanged) -> Iterator[Json]:
+        """What went on in the background, on the card of the call that began it."""
+        if (id := self._background.pop(end.ended, "")) == "":
+            self._early[end.ended] = end
+            while len(self._early) > EARLY:
+                del self._early[next(iter(self._early))]
+            return
+        told = text_content(ENDED.format(end.ended, end.status))
+        last = [text_content(fenced(end.tail))] if end.tail.strip() else []
+        yield {**_call(id), "content": [told, *last]}
 
     def _about(self, agent: str, call: str, **more: object) -> Json:
         return {**_call(self.id_of(agent, call)), **more}
