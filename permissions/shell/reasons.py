@@ -23,7 +23,9 @@ def why_it_asks(
     said = list(_redirections(by_redirection))
     if not said and (len(line.parts) == 1 or not others):
         return f"No rule covers this command, and it asks in {mode} mode."
-    if others:
+    if others and len(others) == len(line.parts):
+        said.insert(0, "No rule covers any of these commands.")  # they are shown whole
+    elif others:
         said.insert(0, f"No rule covers: {', '.join(others)}.")
     return " ".join(said)
 

@@ -30,6 +30,7 @@ WHOLE = "No rule covers this command, and it asks in default mode."
         ("make all", WHOLE),
         ("make all > log", WHOLE),
         ("ls && make all", "No rule covers: make all."),
+        ("rmdir a && make all", "No rule covers any of these commands."),
         ("make all && echo hi > a.txt", "No rule covers: make all. A redirection writes to a.txt."),
         ("make all 2>/dev/null", WHOLE),
     ],

@@ -286,6 +286,8 @@ def test_narrower_and_wider_ones_are_at_hand(tmp_path: Path, command: str, steps
         ),
         ("for f in a b; do make $f; done", "Bash(for f in a b; do make $f; done)", "word for word"),
         ("python3 -c 1", "", "No rule can hold python3 -c 1: it carries the program that it runs."),
+        ("npx node -e 1", "", "No rule can hold npx node -e 1: it carries the program"),
+        ("npx -c 1", "", "No rule can hold npx -c 1: it carries the program that it runs."),
         ("echo hi > out", "", ""),
         ("touch ../x", "", ""),
         (PUSH, "", ""),
@@ -303,6 +305,14 @@ def test_a_line_without_always_says_which_part_could_be_a_rule(
     if could:
         assert decision.grants == ()
         assert asked(book, tmp_path, command, could).problem == ""
+
+
+@pytest.mark.parametrize("command", ["npx tsc -p web/tsconfig.json", "uvx ruff check -e x"])
+def test_a_program_that_is_named_is_not_carried(tmp_path: Path, command: str) -> None:
+    decision = judged(policy(tmp_path), tmp_path, command).decision
+    assert isinstance(decision, Ask)
+    assert decision.unruled == ""
+    assert [grant.rule for grant in decision.grants] == [f"Bash({command})"]
 
 
 def test_a_keystroke_costs_little(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from gatewright.permissions.shell.rules.rule_index import RuleIndex
 from gatewright.permissions.shell.safe.safe_table import SAFE
 from gatewright.permissions.shell.wrappers import SHELLS
 
+FETCHERS = frozenset({"npx", "uvx", "bunx"})
 CODE_OPTIONS: frozenset[str] = frozenset(
     {"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "--command"}
 )
@@ -122,6 +123,8 @@ def runs_code(part: Part) -> bool:
         return False
     if program in ("find", "env", "xargs", "awk", "gawk", "mawk", "nawk", "sudo", "su", "eval"):
         return program in ("eval", "sudo", "su") or bool(part.argv[1:] and program != "find")
+    if program in FETCHERS and part.argv[1:] and _names_a_program(part.argv[1].text):
+        return False
     listed = RUNS_CODE.match(program) is not None
     texts = part.texts[1:]
     coded = any(
@@ -130,6 +133,11 @@ def runs_code(part: Part) -> bool:
     )
     here = any(one.operator.startswith("<<") for one in part.redirects)
     return coded or here or (listed and (part.fed or not texts))
+
+
+def _names_a_program(word: str) -> bool:
+    """What a program of packages is told to run, where that is no interpreter itself."""
+    return word[:1] not in ("-", "") and not is_interpreter(word)
 
 
 def _exact(part: Part) -> str:
