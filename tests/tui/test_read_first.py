@@ -18,7 +18,10 @@ REASON = (
 )
 COMMAND = "rm -rf build/ assets/ && git push --force origin main"
 DANGEROUS = msgspec.structs.replace(
-    permission(COMMAND), body=(Command(COMMAND, note="Clean and publish"),), reason=REASON, danger=True
+    permission(COMMAND),
+    body=(Command(COMMAND, note="Clean and publish"),),
+    reason=REASON,
+    danger=True,
 )
 STORES = "Yes, and always allow Bash(python3 -m unittest) (kept in your own settings)"
 RULED = msgspec.structs.replace(
