@@ -7,9 +7,9 @@ import pytest
 
 from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Option
-from gatewright.tui.ask.guard import HOLD, QUIET
+from gatewright.tui.ask.guard import QUIET
 from tests.tui.asked import OPTIONS, ask, permission
-from tests.tui.stage import stage
+from tests.tui.stage import Stage, stage
 
 REASON = (
     "It deletes files for good. (rm -rf build/ assets/) "
@@ -32,16 +32,23 @@ RULED = msgspec.structs.replace(
 )
 
 
+async def _taken(s: Stage, key: str) -> None:
+    """What does not fit is shown by the first press, and taken by the second."""
+    if key == "Y":
+        await s.press(key)
+        await s.see("▸ Y")
+    s.clock.now += 2 * QUIET
+    await s.press(key)
+
+
 @pytest.mark.parametrize("key", ["y", "Y"])
 async def test_a_yes_counts_once_the_reason_was_seen(key: str) -> None:
     async with stage(size=(40, 12)) as s:
         await ask(s, DANGEROUS)
         await s.see("It deletes files for good.", "PgDn first", "▸ n  No", "PgDn")
         assert "example" not in s.text()
-        for _ in range(2):  # to see it, and to take it
-            s.clock.now += 2 * QUIET
-            await s.press(key)
-            await s.wait(2 * HOLD)
+        await _taken(s, key)
+        await s.until(lambda: s.app.repl.panel.at == 2)
         await s.see("▸ n  No")
         assert s.session.answers == []
         seen = s.text()
@@ -51,10 +58,7 @@ async def test_a_yes_counts_once_the_reason_was_seen(key: str) -> None:
         assert "example" in seen
         await s.until(lambda: "PgDn first" not in s.text())
         wanted = "once" if key == "y" else "always"
-        for _ in range(2):
-            s.clock.now += 2 * QUIET
-            await s.press(key)
-            await s.wait(2 * HOLD)
+        await _taken(s, key)
         await s.until(lambda: s.session.answers == [(1, Answer((wanted,)))])
 
 
