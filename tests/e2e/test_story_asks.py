@@ -67,7 +67,7 @@ def test_an_always_is_changed_before_it_is_kept(program: Program, size: tuple[in
     script = MAKE + 'call: Bash {"command": "make lint"}\n---\nsay: Built.\n'
     with screen(program, script, columns=columns, rows=rows) as (terminal, _):
         say(terminal, "Build it.")
-        terminal.wait_for("Yes, once", "changes" if columns > 40 else "always allow")
+        terminal.wait_for("Yes, once", "changes" if columns > 40 else "Y shows it")
         choose(terminal, "e", until="It covers this call.")
         terminal.press("down")
         terminal.wait_for("Bash(make all)", "It covers this call.")
