@@ -18,6 +18,7 @@ from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.patterns import later
 
 TITLE_LIMIT = 100
+SILENT = 64 * 1024  # bytes: so much is read; what is larger holds more than choices
 ID_TEXT = later(r"[A-Za-z0-9-]+")
 _WORD = b'{"type":"user",'
 _CUT_TEXT = later(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
@@ -102,8 +103,12 @@ def describe(path: Path) -> Listed | None:
         branch=_branch(head, tail),
         prompt=prompt,
         forked_from=header.forked_from,
-        said=any(line.startswith(_WORD) for lines in (head, tail) for line in lines),
+        said=status.st_size > SILENT or _spoken(head) or _spoken(tail),
     )
+
+
+def _spoken(lines: Sequence[bytes]) -> bool:
+    return any(line.startswith(_WORD) for line in lines)
 
 
 def _title(tail: Sequence[bytes]) -> str:

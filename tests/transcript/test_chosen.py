@@ -11,8 +11,9 @@ from pathlib import Path
 
 from gatewright.agent.build import open_session
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.events import EffortChanged, ModeChanged
+from gatewright.agent.record.events import EffortChanged, ModeChanged, Noticed
 from gatewright.agent.session.session import Session
+from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.access import MAIN
@@ -67,3 +68,12 @@ async def test_one_that_nobody_spoke_in_is_not_gone_on_with(tmp_path: Path) -> N
     session = await opened(home, cwd)
     assert session.id == "one"
     await session.close()
+
+
+def test_one_whose_words_stand_where_nobody_reads_is_listed(tmp_path: Path) -> None:
+    """Of a large file its ends are read; only a small one is known to hold no word."""
+    folder = project_folder(tmp_path, tmp_path)
+    noise = [Noticed(text="x" * 30_000)] * 3
+    write(folder / "one.jsonl", chained([started(), *noise, *turn(1), *noise]), cwd=str(tmp_path))
+    write(folder / "two.jsonl", chained([started(), EffortChanged(effort="high")]))
+    assert [each.id for each in list_sessions(folder)] == ["one"]
