@@ -15,6 +15,7 @@ import importlib
 import io
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -39,7 +40,18 @@ class Nursery:
     def serve(self) -> list[str]:
         """Returns in each copy, with the arguments it is to run with; ends with the other side."""
         signal.signal(signal.SIGCHLD, self._ended)
+        # One that comes just before a call that waits would be heard of with the next request.
+        rings, bell = os.pipe()
+        os.set_blocking(rings, False)
+        os.set_blocking(bell, False)
+        signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+        asked = self._requests.fileno()
         while True:
+            ready, _, _ = select.select([asked, rings], [], [])
+            if rings in ready:
+                os.read(rings, LARGEST)
+            if asked not in ready:
+                continue
             message, descriptors, _, _ = socket.recv_fds(self._requests, LARGEST, 4)
             if not message:
                 os._exit(0)
@@ -72,6 +84,7 @@ class Nursery:
 
 def _settle(request: dict[str, Any], descriptors: list[int]) -> None:
     """Become what the program finds when it is started."""
+    signal.set_wakeup_fd(-1)
     if request["terminal"]:
         os.setsid()
     for number, descriptor in enumerate(descriptors[:3]):
