@@ -42,14 +42,13 @@ from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.model_turns import ModelPorts, ModelTurns
 from gatewright.agent.session.runner import Runner, RunnerPorts
-from gatewright.agent.turn.answers import AnswerPorts
 from gatewright.agent.turn.batch_ports import BatchPorts
 from gatewright.agent.turn.budget import Budget, Limiting
-from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.limits import Limits
-from gatewright.agent.turn.loop import Ports, run_turn
 from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.turns import Elsewhere, Ground, Turn, Turns
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
@@ -120,6 +119,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     taken: Callable[[Input], None] = _nobody  # an input is taken up
     ended: Callable[[Stop], None] | None = None
     others: AgentCosts | None = None  # whose use counts as its own, too
+    turns: Elsewhere | None = None  # who runs its turns, in place of our loop
 
 
 class Agent:
@@ -130,17 +130,16 @@ class Agent:
         self.models, self.spending = own.models, own.spending
         self._shared, self._own = shared, own
         self.compactor = Compactor(own.room)
-        self._cache = CacheWatch()
         self._waited: dict[str, float] = {}
         self._budget = self._own_budget()
         self._ahead: asyncio.Task[None] | None = None
+        self._turns = self._who_runs()
         self.runner = Runner(
             RunnerPorts(
                 publish=self.publish,
                 arrived=self._arrived,
                 brought=lambda item: own.brought(item, self.where),
-                model=self.needed,
-                turn=self._run_turn,
+                ready=self._ready,
                 opening=own.opening,
                 taken=own.taken,
             )
@@ -220,38 +219,23 @@ class Agent:
         return opened
 
     async def close(self) -> None:
-        """Stop the turn, which still settles its calls."""
+        """Stop the turn, which still settles its calls, and whatever ran the turns."""
         if self._ahead is not None:
             self._ahead.cancel()
             await asyncio.wait([self._ahead])
         await self.runner.close()
+        await self._turns.close()
 
-    async def _run_turn(self, model: OpenModel) -> None:
+    async def _ready(self) -> Callable[[], Awaitable[None]]:
+        return partial(self._run_turn, await self._turns.ready())
+
+    async def _run_turn(self, turn: Turn) -> None:
         stop = Stop.ABORTED_STREAMING
         try:
-            stop = await run_turn(self._ports(model), self.talk)
+            stop = await turn()
         finally:
-            await self.models.settle()
             if self._own.ended is not None:
                 self._own.ended(stop)
-
-    async def _stand_in(
-        self, fallbacks: Callable[[], OpenModel | None], before: str
-    ) -> OpenModel | None:
-        """The next model in order that nobody who listens refuses."""
-        while (other := fallbacks()) is not None:
-            if (moments := self._shared.frame.moments) is None:
-                return other
-            from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
-
-            change = ModelChange(
-                agent=self.path, before=before, after=other.name, reason="fallback"
-            )
-            verdict = await moments.at(change)
-            if verdict.word not in ("deny", "stop"):
-                self.advise(verdict)
-                return other
-        return None
 
     async def _arrived(self, item: Input) -> InputRefused | None:
         """Why an input is not taken up, where somebody has a say in that."""
@@ -277,35 +261,34 @@ class Agent:
         if verdict.notice:
             self.publish(Noticed(text=verdict.notice))
 
-    def _ports(self, model: OpenModel) -> Ports:
+    def _who_runs(self) -> Turns:
+        """Our loop over its model, where nobody else was named."""
         own, shared = self._own, self._shared
-        answers = AnswerPorts(
-            model=model,
-            stand_in=partial(self._stand_in, self.models.fallbacks()),
-            following=self.models.following,
-            make_room=self.compactor.make_room,
-            compact=self.compactor.rescue,
-            retry_in=own.retry_in,
-            attempts=shared.frame.attempts,
-            barrier=own.barrier,
+        ground = Ground(
+            agent=self.path,
+            talk=self.talk,
             emit=self.publish,
+            tools=lambda: self.tools,
+            inputs=lambda: self.runner.take_inputs(),
+            barrier=own.barrier,
+            where=lambda: self.where,
             clock=shared.frame.clock,
-            cache=self._cache,
-            patient=self.spending.answers > 0,
-            silence=own.limits.silence,
-            patience=own.limits.patience,
-            agent=self.path,
-        )
-        return Ports(
-            answers=answers,
-            tools=self.tools,
-            inputs=self.runner.take_inputs,
             limits=own.limits,
-            ask=partial(shared.broker.ask, self.path) if shared.frame.interactive else None,
             budgets=(shared.budget, self._budget, *own.budgets),
-            moments=shared.frame.moments,
-            agent=self.path,
         )
+        if own.turns is not None:
+            return own.turns(ground)
+        ports = ModelPorts(
+            frame=shared.frame,
+            models=self.models,
+            needed=self.needed,
+            spending=self.spending,
+            compactor=self.compactor,
+            retry_in=own.retry_in,
+            ask=partial(shared.broker.ask, self.path),
+            advise=self.advise,
+        )
+        return ModelTurns(ground, ports)
 
     def _own_budget(self) -> Budget:
         """The main agent's is the session's."""

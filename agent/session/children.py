@@ -40,6 +40,7 @@ from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.agent.turn.budget import Limiting
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.turns import Elsewhere
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import INTERRUPTED, Content, Ledger, TextContent
 
@@ -59,6 +60,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     parent: str = MAIN
     where: Where | None = None  # the parent's by default
     model: Callable[[], OpenModel] | None = None
+    turns: Elsewhere | None = None  # who runs its turns, in place of our loop over that model
     limits: Limits = Limits()
     mode: str = ""  # its own permission mode, never looser than its parent's; empty follows it
     freed: bool = False  # the person's own settings say the mode: it may be looser
@@ -265,6 +267,7 @@ class Children:
             room=room,
             barrier=writer.barrier if writer is not None else nothing_to_keep,
             limits=spec.limits,
+            turns=spec.turns,
             budgets=spec.budgets,
             called=spec.called,
             spending=spending,

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from gatewright.agent.errors import GatewrightError, SessionError
-from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import (
     AnyEvent,
     InputRefused,
@@ -39,8 +38,8 @@ class RunnerPorts(msgspec.Struct, frozen=True, kw_only=True):
     publish: Callable[[AnyEvent], None]
     arrived: Callable[[Input], Awaitable[InputRefused | None]]  # None: it is taken up
     brought: Callable[[Input], Awaitable[Sequence[tuple[Content, ...]]]]  # what comes with it
-    model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
-    turn: Callable[[OpenModel], Awaitable[object]]  # emits its own start and end
+    # What a turn needs, then the turn, which emits its own start and end. Raises GatewrightError.
+    ready: Callable[[], Awaitable[Callable[[], Awaitable[object]]]]
     opening: Callable[[], Awaitable[None]]  # before the first turn
     taken: Callable[[Input], None]  # before it is published
 
@@ -189,12 +188,12 @@ class Runner:
             self._untold = False
             return
         try:
-            model = await self._ports.model()
+            turn = await self._ports.ready()
         except GatewrightError as error:
             self._refuse(Stop.PROVIDER_AUTH, str(error))
             return
         self._untold = False
-        await self._ports.turn(model)
+        await turn()
 
     def _never_began(self, *, crashed: bool) -> None:
         """It ended while files were attached or a model was opened, or before it could do that."""

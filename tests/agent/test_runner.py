@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
 import pytest
@@ -49,8 +50,7 @@ class Scene:
                 publish=self.events.append,
                 arrived=self.arrived,
                 brought=self.brought,
-                model=self.model,
-                turn=self.turn,
+                ready=self.ready,
                 opening=self.opening,
                 taken=lambda _item: None,
             )
@@ -65,6 +65,9 @@ class Scene:
 
     async def model(self) -> OpenModel:
         return MODEL
+
+    async def ready(self) -> Callable[[], Awaitable[None]]:
+        return partial(self.turn, await self.model())
 
     async def opening(self) -> None:
         return
