@@ -42,11 +42,11 @@ from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.session.model_turns import ModelPorts, ModelTurns
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.batch_ports import BatchPorts
 from gatewright.agent.turn.budget import Budget, Limiting
 from gatewright.agent.turn.limits import Limits
+from gatewright.agent.turn.model_turns import ModelPorts, ModelTurns
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.turns import Elsewhere, Ground, Turn, Turns
 from gatewright.tools.access import MAIN, Where
@@ -263,7 +263,7 @@ class Agent:
 
     def _who_runs(self) -> Turns:
         """Our loop over its model, where nobody else was named."""
-        own, shared = self._own, self._shared
+        own, shared, frame = self._own, self._shared, self._shared.frame
         ground = Ground(
             agent=self.path,
             talk=self.talk,
@@ -272,20 +272,21 @@ class Agent:
             inputs=lambda: self.runner.take_inputs(),
             barrier=own.barrier,
             where=lambda: self.where,
-            clock=shared.frame.clock,
+            clock=frame.clock,
             limits=own.limits,
             budgets=(shared.budget, self._budget, *own.budgets),
         )
         if own.turns is not None:
             return own.turns(ground)
         ports = ModelPorts(
-            frame=shared.frame,
+            moments=lambda: frame.moments,
+            attempts=frame.attempts,
             models=self.models,
             needed=self.needed,
             spending=self.spending,
             compactor=self.compactor,
             retry_in=own.retry_in,
-            ask=partial(shared.broker.ask, self.path),
+            ask=lambda: partial(shared.broker.ask, self.path) if frame.interactive else None,
             advise=self.advise,
         )
         return ModelTurns(ground, ports)

@@ -21,20 +21,20 @@ from gatewright.agent.turn.turns import Ground, Turn
 from gatewright.tools.protocol import Asker
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.frame import Frame  # it names what is here
-    from gatewright.tools.moments import Verdict
+    from gatewright.tools.moments import Moments, Verdict
 
 
 class ModelPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What our loop needs of its agent besides the ground of all turns."""
 
-    frame: Frame
+    moments: Callable[[], Moments | None]  # who may speak, as of now
+    attempts: int
     models: Models
     needed: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
     spending: Spending
     compactor: Compactor
     retry_in: Callable[[ProviderError, int], float | None]
-    ask: Asker
+    ask: Callable[[], Asker | None]  # None: nobody is there to be asked
     advise: Callable[[Verdict], None]  # what others want the model to know
 
 
@@ -63,7 +63,7 @@ class ModelTurns:
         """The next model in order that nobody who listens refuses."""
         ports, agent = self._ports_of, self._ground.agent
         while (other := fallbacks()) is not None:
-            if (moments := ports.frame.moments) is None:
+            if (moments := ports.moments()) is None:
                 return other
             from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
 
@@ -76,7 +76,7 @@ class ModelTurns:
 
     def _ports(self, model: OpenModel) -> Ports:
         ground, ports = self._ground, self._ports_of
-        frame, models = ports.frame, ports.models
+        models = ports.models
         answers = AnswerPorts(
             model=model,
             stand_in=partial(self._stand_in, models.fallbacks()),
@@ -84,7 +84,7 @@ class ModelTurns:
             make_room=ports.compactor.make_room,
             compact=ports.compactor.rescue,
             retry_in=ports.retry_in,
-            attempts=frame.attempts,
+            attempts=ports.attempts,
             barrier=ground.barrier,
             emit=ground.emit,
             clock=ground.clock,
@@ -99,8 +99,8 @@ class ModelTurns:
             tools=ground.tools(),
             inputs=ground.inputs,
             limits=ground.limits,
-            ask=ports.ask if frame.interactive else None,
+            ask=ports.ask(),
             budgets=ground.budgets,
-            moments=frame.moments,
+            moments=ports.moments(),
             agent=ground.agent,
         )
