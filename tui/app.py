@@ -42,7 +42,7 @@ from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.session_calls import Talk
-from gatewright.tui.sessions.farewell import columns, farewell, unsaved
+from gatewright.tui.sessions.farewell import goodbye
 from gatewright.tui.sessions.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
@@ -217,7 +217,7 @@ class AgentApp(Sized, inherit_bindings=False):
 
     def enter(self, session: SessionClient) -> Subscription:
         """Show a session: beside what was said before there was one, or in place of another."""
-        events, anew = session.subscribe(), self.taken > 0
+        events, anew = session.subscribe(streamed=True), self.taken > 0
         self.repl.watching.close()
         view = View(next_id=self.repl.view.next_id) if anew else self.repl.view
         self.taken = 0
@@ -261,7 +261,8 @@ class AgentApp(Sized, inherit_bindings=False):
             view, more = reduce(view, envelope)
             changes += more
         if not self.taken and self.session is not None and not self.session.busy:
-            view, more = settle(view, all=True)  # the stored end of a session that was killed
+            # the stored end of a session that was killed, unless work of it still runs
+            view, more = settle(view, all=not view.tasks)
             changes += more
         self.repl.show(view, changes)
         ended = self.taken and any(
@@ -394,7 +395,6 @@ def run(
         code = 1
         sys.stderr.write(f"agent: The screen failed: {app.failures[-1]!r}.\n")
     if app.session is not None:
-        items, session = app.repl.transcript.records.all(), app.session
-        sys.stdout.write(farewell(items, session.id, columns()) + unsaved(session.unsaved))
+        sys.stdout.write(goodbye(app.repl.transcript.records.all(), app.session))
         sys.stdout.flush()
     return code or 0

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, TextContent
-from gatewright.tui.agents.fold import asked, of_agent, of_child, turn_over, was_read
+from gatewright.tui.agents.fold import of_agent, of_child, of_question, turn_over, was_read
 from gatewright.tui.hooking import HookEvent, hooked, passed
 from gatewright.tui.message_records import Told, of_message
 from gatewright.tui.state import (
@@ -87,7 +87,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
     if isinstance(event, Call):
         return of_call(view, event, at)
     if isinstance(event, Question):
-        return asked(view, event, MAIN, at), ()
+        return of_question(view, event, MAIN, at)
     if isinstance(event, Turn):
         return _turn(view, event, at)
     if isinstance(event, Record):

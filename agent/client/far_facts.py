@@ -39,6 +39,10 @@ class FarFacts:
         return self._state.facts.unsaved
 
     @property
+    def stays(self) -> str:
+        return self._state.stays
+
+    @property
     def setup_due(self) -> bool:
         return self._state.facts.setup_due
 

@@ -28,8 +28,9 @@ from gatewright.tools.interact import Answer
 class FarState:
     """`facts` as they were told last; the rest from events. `sent` counts what is on its way."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, stays: str = "") -> None:
         self.facts = facts
+        self.stays = stays  # its id among those that go on by themselves
         self.sent = 0
         self.queued = 0
         self.movable: set[str] = set()  # calls that can go to the background

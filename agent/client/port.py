@@ -64,6 +64,11 @@ class SessionClient(Protocol):
         ...
 
     @property
+    def stays(self) -> str:
+        """Left, it goes on: its id, by which one comes back. Empty: it ends with being left."""
+        ...
+
+    @property
     def setup_due(self) -> bool:
         """Nothing that could answer is set up."""
         ...
@@ -94,8 +99,11 @@ class SessionClient(Protocol):
 
     # what happens
 
-    def subscribe(self, *, since: int = 0) -> Subscription:
-        """Everything kept so far with seq > since (stored history included), then live events."""
+    def subscribe(self, *, since: int = 0, streamed: bool = False) -> Subscription:
+        """Everything kept so far with seq > since (stored history included), then live events.
+
+        `streamed`: also what passes and still holds, for who comes in the middle of a turn.
+        """
         ...
 
     async def watch(self, agent: str) -> Subscription:
@@ -155,8 +163,11 @@ class SessionClient(Protocol):
         """Let an agent that has ended go on where it was; a `Problem` where that cannot be."""
         ...
 
-    def answer(self, ask: int, answer: Answer) -> bool:
-        """Answer a pending ask; False: it is known that someone else was first."""
+    def answer(self, ask: int, answer: Answer, *, by: str = "") -> bool:
+        """Answer a pending ask; False: it is known that someone else was first.
+
+        `by`: who of several that look at it, where that is to be told to the others.
+        """
         ...
 
     async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:

@@ -25,6 +25,7 @@ from gatewright.agent.client.session_lines import (
     Choose,
     CommandsChanged,
     CycleMode,
+    Ending,
     Facts,
     FactsChanged,
     Follow,
@@ -61,9 +62,11 @@ from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.record.events import Envelope, Moved, TurnStarted, UsageChanged
+from gatewright.agent.text.printable import visible
 from gatewright.agent.version import VERSION as APP
 
 MOST = 64  # requests that are being done
+NAMED = 60  # characters of who looks
 STATING = (Moved, TurnStarted, UsageChanged)  # passing events that change the facts
 BUSY = f"{MOST} requests are still being done. Wait for one of them."
 DEFECT = "It failed where the session runs: a defect. agent --debug writes a log there."
@@ -82,6 +85,7 @@ class Served:
         self._offers = OpenOffers()
         self._events = session.subscribe()
         self._following = False
+        self._viewer = ""
         self._watches = Watches(session.id, out)
         self._facts = Facts.of(session)
         self._listed = session.commands.revision
@@ -111,6 +115,11 @@ class Served:
             task = asyncio.create_task(self._later(wanted), name="what a client asked for")
             self._doing.add(task)
             task.add_done_callback(partial(self._done, id))
+
+    def ending(self, why: str) -> None:
+        """The session is about to end; told before its line ends."""
+        self._flush()
+        self._out.write(encoded(Ending(why)))
 
     async def close(self) -> None:
         """What happened last is still told."""
@@ -172,13 +181,13 @@ class Served:
     def _at_once(self, wanted: AtOnce) -> Body:
         session = self._session
         match wanted:
-            case Follow(since=since):
-                self._follow(since)
+            case Follow(since=since, viewer=viewer):
+                self._follow(since, viewer)
             case SendMessage(text=text, attachments=more, typed=typed, id=id, agent=agent):
                 sent = session.submit(text, more, typed=typed, id=id, agent=agent)
                 return {"id": sent}
             case GiveAnswer(ask=ask, answer=answer):
-                return {"answered": session.answer(ask, answer)}
+                return {"answered": session.answer(ask, answer, by=self._viewer)}
             case Interrupt():
                 return {"interrupted": session.interrupt()}
             case Typing():
@@ -197,9 +206,10 @@ class Served:
                 assert_never(wanted)
         return {}
 
-    def _follow(self, since: int) -> None:
+    def _follow(self, since: int, viewer: str) -> None:
         self._tell(self._events.waiting())
-        before, self._events = self._events, self._session.subscribe(since=since)
+        self._viewer = visible(viewer)[:NAMED]
+        before, self._events = self._events, self._session.subscribe(since=since, streamed=True)
         self._following = True
         before.close()
 
@@ -224,8 +234,9 @@ class Served:
                 done = await self._session.stop_agent(agent)
             case ResumeAgent(agent=agent):
                 done = await self._session.resume_agent(agent)
-            case RunCommand(line=line, switches=switches):
-                done = await self._session.run_command(line, Front(switches=switches))
+            case RunCommand(line=line, switches=switches, panels=panels):
+                front = Front(switches=switches, panels=panels)
+                done = await self._session.run_command(line, front)
             case _:
                 done = await self._session.apply(await self._led_to(wanted), LINES)
         return {"found": self._offers.line(done)}

@@ -69,10 +69,13 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     args: str = ""
     aliases: tuple[str, ...] = ()
     source: str = ""
+    leaves: bool = False
+    kind: str = ""
 
     @classmethod
     def of(cls, command: Command) -> Listed:
-        return cls(command.name, command.summary, command.args, command.aliases, command.source)
+        known = command.name, command.summary, command.args, command.aliases, command.source
+        return cls(*known, leaves=command.leaves, kind=command.kind)
 
 
 # From the session.
@@ -89,6 +92,12 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="se
 
 class FactsChanged(msgspec.Struct, frozen=True, tag_field="type", tag="session_facts"):
     facts: Facts
+
+
+class Ending(msgspec.Struct, frozen=True, tag_field="type", tag="session_ending"):
+    """The session ends by itself, and why: no more comes, and nobody finds it again."""
+
+    why: str
 
 
 class CommandsChanged(msgspec.Struct, frozen=True, tag_field="type", tag="session_commands"):
@@ -113,7 +122,7 @@ class Responded(msgspec.Struct, frozen=True, tag_field="type", tag="control_resp
 
 
 FromSession: TypeAlias = (
-    Hello | FactsChanged | CommandsChanged | Happened | HappenedThere | Responded
+    Hello | Ending | FactsChanged | CommandsChanged | Happened | HappenedThere | Responded
 )
 
 
@@ -148,9 +157,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class Follow(Request, frozen=True, tag="session_follow"):
-    """Send what is kept since then, and what happens from now on."""
+    """Send what is kept since then, what passes and still holds, and what happens from now on.
+
+    `viewer` is what others are told of who it was that answered.
+    """
 
     since: int = 0
+    viewer: str = ""
 
 
 class SendMessage(Request, frozen=True, tag="session_submit"):
@@ -234,6 +247,7 @@ class WeighRules(Lasting, frozen=True, tag="session_weigh"):
 class RunCommand(Lasting, frozen=True, tag="session_command"):
     line: str
     switches: bool = False
+    panels: bool = False
 
 
 class ApplyChange(Lasting, frozen=True, tag="session_apply"):

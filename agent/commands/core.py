@@ -55,4 +55,4 @@ def exit_commands() -> tuple[Command, ...]:
         return Quit()
 
     summary = "Leave; the session is kept"
-    return (Command(name="exit", summary=summary, aliases=("quit", "q"), run=exit_),)
+    return (Command(name="exit", summary=summary, aliases=("quit", "q"), run=exit_, leaves=True),)

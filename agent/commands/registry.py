@@ -135,7 +135,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """`args` is the hint shown behind the name; `source` says whose it is.
 
     `screen` marks what only a screen can do. One that is `hidden` is in no list: whoever types it
-    is told why it is not run.
+    is told why it is not run. One that `leaves` is done by a front end alone.
     """
 
     name: str
@@ -147,6 +147,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""  # of KINDS
     screen: bool = False
     hidden: bool = False
+    leaves: bool = False
 
     @property
     def qualified(self) -> str:

@@ -16,13 +16,13 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.live import Live
+from gatewright.agent.frontends.must_know import Told
 from gatewright.agent.frontends.output import Output, went_away
 from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.stdin import NOTHING, prompt_from
 from gatewright.agent.frontends.turn import Follower, tell
 from gatewright.agent.launch.exits import BadInput, Exit, UsageError, code_for
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 

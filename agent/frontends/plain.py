@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.live import Live
+from gatewright.agent.frontends.must_know import Told
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
@@ -30,7 +31,6 @@ from gatewright.agent.record.events import (
     ToolStarted,
     TurnEnded,
 )
-from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.tools.access import MAIN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gatewright.agent.frontends.must_know import waiting, warning
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import text_of
 from gatewright.agent.record.events import (
@@ -27,7 +28,6 @@ from gatewright.agent.record.events import (
     TurnStarted,
     UserMessage,
 )
-from gatewright.agent.record.must_know import waiting, warning
 from gatewright.agent.text.printable import as_run, visible
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, Text, plain

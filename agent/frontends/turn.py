@@ -11,6 +11,7 @@ import msgspec
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.background import Background
 from gatewright.agent.frontends.json_lines import Sink
+from gatewright.agent.frontends.must_know import Told
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import (
     AssistantMessage,
@@ -20,7 +21,6 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.hub import Below
 from gatewright.agent.record.messages import TextPart
-from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.stop import Stop

@@ -49,8 +49,11 @@ class Asked(Event, frozen=True, tag="asked"):
 
 
 class Answered(Event, frozen=True, tag="answered"):
+    """`by` is who of several that look at the session; empty where it is shown in its process."""
+
     id: int
     answer: Answer
+    by: str = ""
 
 
 class Decided(Event, frozen=True, tag="decision"):

@@ -26,6 +26,7 @@ from gatewright.agent.record.events import (
     ToolProgressed,
     TurnEnded,
 )
+from gatewright.agent.record.passing import Passing
 
 MERGE_ABOVE = 1000
 OVERHEARD = 200  # durable events of agents below
@@ -92,6 +93,7 @@ class Hub:
         self._kept: list[Envelope] = []
         self._overheard: deque[Envelope] = deque(maxlen=OVERHEARD)
         self._streamed: list[Envelope] = []  # of the message that is being written
+        self._passing = Passing()
         self._subscriptions: list[Subscription] = []
         self._curious: list[Subscription] = []  # those that want more of agents below
 
@@ -115,6 +117,7 @@ class Hub:
         event = envelope.event
         if event.durable:
             self._keep(envelope)
+        self._passing.saw(envelope)
         if isinstance(event, TextDelta | ThinkingDelta):
             self._stream(envelope)
         elif self._streamed and isinstance(event, AssistantMessage | MessageDropped | TurnEnded):
@@ -126,6 +129,7 @@ class Hub:
         if told:
             if envelope.event.durable:
                 self._overheard.append(envelope)
+            self._passing.saw(envelope)
             self._hand_on(envelope)
             return
         for subscription in self._curious:
@@ -148,13 +152,15 @@ class Hub:
         below: Below = (),
         streamed: bool = False,
     ) -> Subscription:
-        """`streamed`: what there is of a message that is being written, too."""
+        """`streamed`: what there is of a message that is being written, too, and all else that
+        passes and still holds."""
         backlog = [envelope for envelope in self._kept if envelope.seq > since]
-        if self._overheard:
-            backlog += [envelope for envelope in self._overheard if envelope.seq > since]
-            backlog.sort(key=lambda envelope: envelope.seq)
+        before = len(backlog)
+        backlog += [envelope for envelope in self._overheard if envelope.seq > since]
         if streamed:
-            backlog += self._streamed
+            backlog += (*self._passing.held(), *self._streamed)
+        if len(backlog) > before:
+            backlog.sort(key=lambda envelope: envelope.seq)
         subscription = Subscription(self, backlog, below)
         self._subscriptions.append(subscription)
         if below:

@@ -35,13 +35,13 @@ class Broker:
             if self._waiting.pop(number, None):
                 self._emit(Answered(id=number, answer=CANCELLED), agent)
 
-    def answer(self, number: int, answer: Answer) -> bool:
-        """False: it was answered already, or never asked."""
-        waiting = self._waiting.pop(number, None)
+    def answer(self, ask: int, answer: Answer, *, by: str = "") -> bool:
+        """False: it was answered already, or never asked. `by`: which of several who look."""
+        waiting = self._waiting.pop(ask, None)
         if waiting is None:
             return False
-        agent, ask, future = waiting
-        self._emit(Answered(id=number, answer=_kept(ask, answer)), agent)
+        agent, asked, future = waiting
+        self._emit(Answered(id=ask, answer=_kept(asked, answer), by=by), agent)
         if not future.done():
             future.set_result(answer)
         return True

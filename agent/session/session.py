@@ -77,6 +77,7 @@ class Session:
         below = partial(self.part, AgentControl)
         self._below = AgentCalls(self._agents, self._children, frame, below)
         self.watch, self.weigh = self._below.watch, self._broker.weigh
+        self.answer, self.stays = self._broker.answer, ""
         self.stop_agent, self.resume_agent = self._below.stop, self._below.resume
         self.spawn, self.typing = self._children.spawn, self._main.typing
         self.stop_task, self.jobs_of, self.keep = self._jobs.stop, self._jobs.of, frame.keep
@@ -226,10 +227,6 @@ class Session:
         """Send the commands that turns wait for to the background; how many there were."""
         return self._jobs.to_background()
 
-    def answer(self, ask: int, answer: Answer) -> bool:
-        """Answer a pending ask; False: someone else was first."""
-        return self._broker.answer(ask, answer)
-
     def set_mode(self, name: str) -> str:
         """Switch the permission mode; returns the canonical name or raises ValueError."""
         before = self.mode
@@ -289,9 +286,12 @@ class Session:
     async def mentions(self, begun: str) -> Sequence[Mention]:
         return await mentioned(self._brought, begun)
 
-    def subscribe(self, *, since: int = 0, agent: str = MAIN, below: Below = ()) -> Subscription:
-        """Everything kept so far with seq > since (stored history included), then live events."""
-        return self._frame.journal.hub(agent).subscribe(since=since, below=below)
+    def subscribe(
+        self, *, since: int = 0, agent: str = MAIN, below: Below = (), streamed: bool = False
+    ) -> Subscription:
+        """What is kept with seq > since, then live events; `streamed`: and what still holds."""
+        hub = self._frame.journal.hub(agent)
+        return hub.subscribe(since=since, below=below, streamed=streamed)
 
     async def idle(self) -> None:
         """Wait until no turn runs and the queue is empty."""

@@ -149,7 +149,7 @@ class FakeSession:
         self.published = 1  # the last event that the screen hears of
         self._followed = False
         self.status: StatusSource | None = None
-        self.moved = ""
+        self.moved = self.stays = ""
         self.setup_due = False
         self.answering = ""
         self.instructions: Sequence[str] | None = ()
@@ -251,9 +251,9 @@ class FakeSession:
         moved, self.movable = self.movable, 0
         return moved
 
-    def answer(self, ask: int, answer: Answer) -> bool:
+    def answer(self, ask: int, answer: Answer, *, by: str = "") -> bool:
         self.answers.append((ask, answer))
-        self.publish(Answered(id=ask, answer=answer))
+        self.publish(Answered(id=ask, answer=answer, by=by))
         return True
 
     async def weigh(self, ask: int, rules: Sequence[str]) -> Weighed:
@@ -309,9 +309,9 @@ class FakeSession:
     def status_input(self, vim: str) -> bytes:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
-    def subscribe(self, *, since: int = 0) -> Subscription:
+    def subscribe(self, *, since: int = 0, streamed: bool = False) -> Subscription:
         self._followed = True
-        return self.journal.hub().subscribe(since=since)
+        return self.journal.hub().subscribe(since=since, streamed=streamed)
 
     async def watch(self, agent: str) -> Subscription:
         if agent in self.lost:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
+from gatewright.tools.interact import Answer, Ask
 from gatewright.tui.agents.known import (
     AgentRow,
     broken_off,
@@ -20,7 +21,7 @@ from gatewright.tui.agents.known import (
     with_row,
 )
 from gatewright.tui.state import Appended, Change, Patched, Pending, Reduced, View, Worker
-from gatewright.tui.transcript.items import AgentBlock
+from gatewright.tui.transcript.items import AgentBlock, Note
 
 Told: TypeAlias = ev.AgentStarted | ev.AgentFinished | ev.AgentProgressed
 Question: TypeAlias = ev.Asked | ev.Answered
@@ -40,7 +41,7 @@ def of_child(view: View, envelope: ev.Envelope) -> Reduced:
     event, at = envelope.event, envelope.timestamp
     match event:
         case ev.Asked() | ev.Answered():
-            return asked(view, event, envelope.agent, at), ()
+            return of_question(view, event, envelope.agent, at)
         case ev.AgentStarted():
             row = started(view.agents.get(event.child), event, at)
             return replace(view, agents=with_row(view.agents, row)), ()
@@ -140,6 +141,25 @@ def was_read(view: View) -> View:
             for path, row in view.agents.items()
         },
     )
+
+
+def of_question(view: View, event: Question, path: str, at: float) -> Reduced:
+    """Where somebody else who looks at the session has answered it, that is told."""
+    before, view = view.asks, asked(view, event, path, at)
+    if not isinstance(event, ev.Answered) or not event.by:
+        return view, ()
+    pending = next((each for each in before if each.id == event.id), None)
+    if pending is None:
+        return view, ()
+    note = Note(view.next_id, f"{event.by} answered: {_answer(pending.ask, event.answer)}", "dim")
+    return replace(view, next_id=view.next_id + 1), (Appended(note),)
+
+
+def _answer(ask: Ask, answer: Answer) -> str:
+    chosen = [option.label for option in ask.options if option.id in answer.choices]
+    words = answer.text.partition("\n")[0]
+    said = ", ".join(filter(None, (*chosen, words)))
+    return f"{ask.title}: {said or ('nothing' if answer.cancelled else 'done')}"
 
 
 def asked(view: View, event: Question, path: str, at: float) -> View:

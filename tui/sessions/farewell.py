@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gatewright.tui.line import flow
 from gatewright.tui.sanitize import visible
 from gatewright.tui.transcript.items import Item, Prose, Said, Shown
 
+if TYPE_CHECKING:
+    from gatewright.agent.client.port import SessionClient  # the screen is there before the core
+
 ROWS = 12
 WIDTH = 100
 
 
-def farewell(items: Sequence[Item], session_id: str, columns: int = WIDTH) -> str:
-    """Plain text: the last exchange, shortened, and the command that resumes the session."""
+def goodbye(items: Sequence[Item], session: SessionClient) -> str:
+    """All that stays of it."""
+    said = farewell(items, session.id, columns(), stays=session.stays)
+    return said + unsaved(session.unsaved)
+
+
+def farewell(
+    items: Sequence[Item], session_id: str, columns: int = WIDTH, *, stays: str = ""
+) -> str:
+    """Plain text: the last exchange, shortened, and the command that resumes the session.
+
+    One that `stays` goes on, and that is always said.
+    """
     width = max(20, min(WIDTH, columns))
     said, prose = last_exchange(items)
     if not prose:
-        return ""
+        return _goes_on(stays) if stays else ""
     lines: list[str] = []
     if said:
         lines += [f"> {row.plain}" for row in flow(visible(said), width - 2)[:2]]
@@ -26,8 +41,13 @@ def farewell(items: Sequence[Item], session_id: str, columns: int = WIDTH) -> st
     rows = [row.plain for row in flow(visible(prose), width)]
     if len(rows) > ROWS:
         rows = ["…", *rows[1 - ROWS :]]
-    lines += [*rows, "", f"Go on with: agent --resume {session_id}", ""]
+    back = _goes_on(stays) if stays else f"Go on with: agent --resume {session_id}\n"
+    lines += [*rows, "", back]
     return "\n".join(lines)
+
+
+def _goes_on(stays: str) -> str:
+    return f"It goes on. Come back with: agent attach {stays}   End it with: agent stop {stays}\n"
 
 
 def columns() -> int:

@@ -97,8 +97,10 @@ class Switching:
         self._asking = True  # after what stood there before was cancelled
 
     def _running(self) -> Sequence[str]:
-        """What would be stopped, in a few words."""
+        """What would be stopped, in a few words: nothing of a session that goes on by itself."""
         turn, count = self.shown is not None and self.shown.busy, len(self._screen.repl.view.tasks)
+        if self.shown is not None and self.shown.stays:
+            turn, count = False, 0
         tasks = f"{count} background task{'' if count == 1 else 's'}" if count else ""
         own = "your own command" if self._talk.busy_shell else ""
         return [each for each in ("the turn that runs" if turn else "", own, tasks) if each]

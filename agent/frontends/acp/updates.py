@@ -21,6 +21,7 @@ from gatewright.agent.frontends.acp.shown_blocks import (
     text_content,
     unknown,
 )
+from gatewright.agent.frontends.must_know import MustKnow, waiting
 from gatewright.agent.record.events import (
     AgentStarted,
     AnyEvent,
@@ -45,7 +46,6 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.messages import TextPart, ThinkingPart
-from gatewright.agent.record.must_know import MustKnow, waiting
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Diff, Todo
 from gatewright.tools.protocol import Content, ImageContent, TextContent

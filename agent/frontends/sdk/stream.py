@@ -8,6 +8,7 @@ from gatewright.agent.extensions.skills.skill_session import SessionSkills
 from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.must_know import Told
 from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
 from gatewright.agent.frontends.sdk.shapes import Line, menu, plugin_lines
@@ -19,7 +20,6 @@ from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.ids import new_id
-from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.turn.structured_answer import Shape
 

@@ -13,6 +13,7 @@ import msgspec
 
 from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.must_know import Told
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.sdk.consent import Consent
 from gatewright.agent.frontends.sdk.control import Client
@@ -23,7 +24,6 @@ from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.turn import Follower, tell
 from gatewright.agent.launch.exits import BadInput, Exit
 from gatewright.agent.record.events import Answered, Asked, Envelope, TurnEnded
-from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer

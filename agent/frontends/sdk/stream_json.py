@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from gatewright.agent.frontends.must_know import MustKnow
 from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.model_sums import ModelSums
 from gatewright.agent.frontends.sdk.partial import PartialMessage
@@ -56,7 +57,6 @@ from gatewright.agent.record.events import (
     WorkflowStarted,
 )
 from gatewright.agent.record.messages import TextPart
-from gatewright.agent.record.must_know import MustKnow
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.access import MAIN

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.frontends.must_know import warning
 from gatewright.agent.launch.cli import Opener
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Answered, Asked, Envelope, ToolProgressed
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.messages import CallPart
-from gatewright.agent.record.must_know import warning
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.serving.put_questions import answered
 from gatewright.mcp.served import Offer, ServedCall, Unserved

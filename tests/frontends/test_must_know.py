@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from gatewright.agent.frontends.must_know import KEPT, MustKnow, Told
 from gatewright.agent.record.events import (
     AnyEvent,
     Decided,
@@ -16,7 +17,6 @@ from gatewright.agent.record.events import (
     StreamSilent,
     TurnEnded,
 )
-from gatewright.agent.record.must_know import KEPT, MustKnow, Told
 from gatewright.agent.turn.stop import Stop
 
 END = TurnEnded(stop=Stop.COMPLETED)
