@@ -83,8 +83,10 @@ async def judge(server: ModelServer, paid: list[Usage]) -> AsyncGenerator[Judge]
         await made.close()
 
 
-async def ruled(script: str) -> tuple[Ruling, float]:
+async def ruled(script: str, first: float = LIMIT) -> tuple[Ruling, float]:
+    """A first look that is to be answered has all the time of a busy machine."""
     async with ModelServer(script, repeat=True) as server, judge(server, []) as made:
+        made.seconds = {"fast": first, "thinking": LIMIT}
         began = time.monotonic()
         ruling = await asyncio.wait_for(made.rule(("{}",)), PATIENCE)
         return ruling, time.monotonic() - began
@@ -101,7 +103,7 @@ async def test_a_first_look_over_a_bad_line_allows_nothing(fault: str) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_second_look_over_a_bad_line_allows_nothing(fault: str) -> None:
-    ruling, _ = await ruled(f"say: {DENY}\n---\n{FAULTS[fault]}")
+    ruling, _ = await ruled(f"say: {DENY}\n---\n{FAULTS[fault]}", first=PATIENCE)
     assert ruling.verdict is None
     assert ruling.stage == "thinking"
 
@@ -120,31 +122,42 @@ async def test_the_person_is_told_who_gave_no_verdict_on_what() -> None:
 async def test_what_passes_is_tried_once_more() -> None:
     script = f"status: 529\n---\nsay: {ALLOW}"
     async with ModelServer(script) as server, judge(server, []) as made:
+        made.seconds = limits(PATIENCE)
         ruling = await made.rule(("{}",))
     assert ruling.verdict is not None
     assert ruling.looks == 2
 
 
 class Watched:
-    """Structurally a provider: says when a second request has told what it used."""
+    """Structurally a provider: says when the last of some requests has told what it used."""
 
     name = "watched"
 
-    def __init__(self, inner: Provider) -> None:
+    def __init__(self, inner: Provider, requests: int) -> None:
         self._inner = inner
-        self._asked = 0
-        self.second = asyncio.Event()
+        self._left = requests
+        self.last = asyncio.Event()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        self._asked += 1
+        self._left -= 1
         async with aclosing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
-                if self._asked == 2 and isinstance(piece, TextPiece):
-                    self.second.set()
+                if self._left == 0 and isinstance(piece, TextPiece):
+                    self.last.set()
 
     async def close(self) -> None:
         await self._inner.close()
+
+
+async def asking(made: Judge, requests: int) -> asyncio.Task[Ruling]:
+    """It has told what it used, and goes on."""
+    watched = Watched(made.opened.provider, requests)
+    made.opened = msgspec.structs.replace(made.opened, provider=watched)
+    made.seconds = limits(PATIENCE)
+    asked = asyncio.create_task(made.rule(("{}",)))
+    await asyncio.wait_for(watched.last.wait(), PATIENCE)
+    return asked
 
 
 async def test_a_check_that_nobody_waits_for_any_more_is_paid() -> None:
@@ -152,11 +165,7 @@ async def test_a_check_that_nobody_waits_for_any_more_is_paid() -> None:
     first = f"usage: in=700 out=9\nsay: {DENY}"
     second = "usage: in=900 out=1\nsay: {\nwait: never"
     async with ModelServer(f"{first}\n---\n{second}") as server, judge(server, paid) as made:
-        watched = Watched(made.opened.provider)
-        made.opened = msgspec.structs.replace(made.opened, provider=watched)
-        made.seconds = limits(PATIENCE)
-        asked = asyncio.create_task(made.rule(("{}",)))
-        await asyncio.wait_for(watched.second.wait(), PATIENCE)
+        asked = await asking(made, requests=2)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
@@ -167,7 +176,10 @@ async def test_a_look_that_took_too_long_is_paid() -> None:
     paid: list[Usage] = []
     script = "usage: in=900 out=1\nsay: {\nhang:"
     async with ModelServer(script) as server, judge(server, paid) as made:
-        assert (await made.rule(("{}",))).verdict is None
+        asked = await asking(made, requests=1)
+        loop = asyncio.get_running_loop()
+        vars(loop)["time"] = lambda: time.monotonic() + PATIENCE  # its time is over
+        assert (await asked).verdict is None
     assert [usage.input for usage in paid] == [900]
 
 

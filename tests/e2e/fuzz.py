@@ -28,6 +28,7 @@ from tests.fakes.waiting import PATIENCE
 
 READY = b"demo"
 QUIET = 0.25  # seconds without output after which the screen is taken to be painted
+LATE = 2.0  # seconds after which a word that is not seen was typed into something else
 RESTORED = (  # what was switched on, and what has to come after it
     (b"\x1b[?1049h", b"\x1b[?1049l"),
     (b"\x1b[?25l", b"\x1b[?25h"),
@@ -113,7 +114,7 @@ class Line:
         self.raw += os.read(self._master, 65536)
         return True
 
-    def wait_for(self, wanted: bytes, within: float = 15.0) -> None:
+    def wait_for(self, wanted: bytes, within: float = PATIENCE) -> None:
         end, start = time.monotonic() + within, len(self.raw)
         while wanted not in self.raw[max(0, start - len(wanted)) :]:
             if time.monotonic() > end or not self.running:
@@ -201,16 +202,17 @@ def recovered(line: Line, seed: int) -> None:
     line.signal_resize(24, 80)
     line.send(b"\x1b[201~\x1b\\")  # the end of whatever was begun
     line.settle(within=45.0)  # thousands of keys may wait to be painted
-    word = f"works{seed}".encode()
-    for _ in range(25):
+    for attempt in range(25):
+        # No letter where the last word had it: cells that are there already are not painted again.
+        word = bytes(ord("a") + (3 * place + attempt) % 26 for place in range(8))
         line.send(b"\x1b")
         line.settle()
-        line.send(b"\x15" + word)
         mark = len(line.raw)
-        end = time.monotonic() + 0.8
-        while word not in line.raw[mark - len(word) :] and time.monotonic() < end:
+        line.send(b"\x15" + word)
+        end = time.monotonic() + LATE
+        while word not in line.raw[mark:] and time.monotonic() < end:
             line.read(0.05)
-        if word in line.raw[max(0, mark - 100) :] and b"The screen failed" not in line.raw:
+        if word in line.raw[mark:] and b"The screen failed" not in line.raw:
             return
     raise Broken(f"seed {seed}: the prompt does not work any more: {bytes(line.raw[-1500:])!r}")
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from tests.e2e.program import NO_ENV, Program
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import SIGN, Terminal
 from tests.fakes.waiting import PATIENCE
 
 MODEL = "anthropic/claude-sonnet-5-5"
-SIGN = "\u276f"  # before the prompt
 
 
 def served(server: ModelServer) -> dict[str, str]:
@@ -53,18 +51,8 @@ def choose(terminal: Terminal, key: str, *, until: str = "", within: float = PAT
     if not until:
         terminal.press_until_gone(key, "Yes, once", within)
         return
-    deadline, again = time.monotonic() + within, False
-    while time.monotonic() < deadline:
-        terminal.look()
-        if again and until in terminal.text():
-            return  # it was late: a second key would answer what comes next
-        again = True
-        terminal.press(key)
-        with suppress(AssertionError):
-            terminal.wait_for(until, within=1.5)
-            return
-        terminal.press("backspace")
-    raise AssertionError(f"{key} does not lead to {until!r}:\n{terminal.text()}")
+    what = f"{key} does not lead to {until!r}"
+    terminal.press_until(key, lambda screen: until in screen, what, within)
 
 
 def leave(terminal: Terminal) -> str:

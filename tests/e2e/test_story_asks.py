@@ -7,8 +7,9 @@ import json
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.stage import MODEL, SIGN, choose, say, screen, texts
+from tests.e2e.stage import MODEL, choose, say, screen, texts
 from tests.fakes.model_server import ServerThread
+from tests.fakes.terminal import SIGN
 from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
@@ -139,7 +140,7 @@ def test_a_file_is_named_where_it_lands_after_the_shell_has_moved(program: Progr
         shown = terminal.wait_for("Yes, once", "src/src/x.txt")
         assert "default   " in shown
         assert "in src/" in shown.splitlines()[-1], "the status line says where the shell is"
-        choose(terminal, "y")
+        choose(terminal, "y", until="$ make all")
         shown = terminal.wait_for("Yes, once", "$ make all")
         assert shown.count("in src/") == 2, "the question says it too"
         choose(terminal, "y")

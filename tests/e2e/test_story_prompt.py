@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.stage import SIGN, leave, say, screen, texts
+from tests.e2e.stage import leave, say, screen, texts
 from tests.fakes.model_server import ServerThread
+from tests.fakes.terminal import SIGN
 
 pytestmark = pytest.mark.e2e
 

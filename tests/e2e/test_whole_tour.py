@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.e2e.program import AGENT, Program
-from tests.e2e.stage import MODEL, SIGN, choose, say, served
+from tests.e2e.stage import MODEL, choose, say, served
 from tests.fakes.model_server import ServerThread
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import SIGN, Terminal
 
 pytestmark = pytest.mark.e2e
 

@@ -7,6 +7,7 @@ name` a warning, `USES file` an error while that file beside it has the word GON
     registers         says that it does only once it has the first text
     unversioned       its publications have no version
     late=0.3          seconds until it publishes or answers a pull
+    gate=FILE         it does neither until there is that file
     slow=NAME         pulls of that file are answered in half a second
     twice             every publication comes twice
     stale             each publication is preceded by one of the text before, with that version
@@ -134,10 +135,12 @@ def publish(uri: str) -> None:
 def after(calls: list[Any]) -> None:
     def run() -> None:
         time.sleep(float(OPTIONS.get("late", "0")))
+        while "gate" in OPTIONS and not Path(OPTIONS["gate"]).exists():
+            time.sleep(0.01)
         for call in calls:
             call()
 
-    if "late" in OPTIONS:
+    if "late" in OPTIONS or "gate" in OPTIONS:
         threading.Thread(target=run, daemon=True).start()
     else:
         run()

@@ -55,8 +55,13 @@ UNKNOWN = re.compile(
 ALTERNATE = re.compile(rb"(\x1b\[\?1049[hl])")
 UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z")
 
+SIGN = "\u276f"  # before the prompt
 AGAIN = 0.1  # seconds until a fact is looked at without news: a file may be what is waited for
 READING = 0.8  # seconds a person looks at a question before answering it
+
+# Seconds after which a key that has done nothing to be seen came too early; a letter is seen in the
+# draft then, where there is one.
+NOTHING, NO_LETTER = 5.0, 15.0
 
 LAST_WORDS = 2.0  # seconds for what is on its way; somebody else may hold the terminal open
 
@@ -127,8 +132,15 @@ class Terminal:
             self.send(KEYS.get(key, key))
 
     def look(self, seconds: float = READING) -> None:
-        """Do nothing, as hands do between two keys and eyes before an answer."""
-        time.sleep(seconds)
+        """Do nothing, as hands do between two keys and eyes before an answer.
+
+        Seconds in which the program was to run and the machine did not let it do not count.
+        """
+        began, withheld = time.monotonic(), self._withheld()
+        while (left := began + seconds - time.monotonic()) > 0:
+            time.sleep(left)
+            now = self._withheld()
+            seconds, withheld = min(seconds + max(0.0, now - withheld), PATIENCE), now
 
     def paste(self, text: str) -> None:
         self.send(f"\x1b[200~{text}\x1b[201~")
@@ -152,18 +164,40 @@ class Terminal:
         return self.text()
 
     def press_until_gone(self, key: str, text: str, within: float = PATIENCE) -> str:
-        """Read, then press a key, again if need be: what comes at once goes into the draft.
+        """Read, then press a key until this is gone."""
+        return self.press_until(key, lambda screen: text not in screen, f"{text!r} stays", within)
 
-        A letter of that draft is taken back, as it would keep the next one from answering.
+    def press_until(
+        self, key: str, fact: Callable[[str], bool], complaint: str, within: float = PATIENCE
+    ) -> str:
+        """Read, then press a key, again only where it was taken for a draft: it came too early.
+
+        A letter of that draft is taken back, as it would keep the next one from answering. A key
+        that is neither is late, not lost: a second one would mean what comes next.
         """
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
             self.look()
-            self.press(key)
-            with contextlib.suppress(AssertionError):
-                return self.wait_gone(text, within=1.5)
+            if self._led_to(key, fact):
+                return self.text()
             self.press("backspace")
-        raise AssertionError(f"{text!r} stays, whatever is pressed:\n{self.text()}")
+            with contextlib.suppress(AssertionError):
+                return self.wait_until(fact, READING)
+        raise AssertionError(f"{complaint}, whatever is pressed:\n{self.text()}")
+
+    def _led_to(self, key: str, fact: Callable[[str], bool]) -> bool:
+        """Whether a key did what is wanted, and is no draft."""
+        before, did, letter = self.text(), False, len(key) == 1 and key.isprintable()
+
+        def seen(screen: str) -> bool:
+            nonlocal did
+            did = fact(screen)
+            return did or (letter and drafted(before, screen, key))
+
+        self.press(key)
+        with contextlib.suppress(AssertionError):
+            self.wait_until(seen, NO_LETTER if letter else NOTHING)
+        return did
 
     def wait_until(self, fact: Callable[[str], bool], within: float = PATIENCE) -> str:
         self._wait(fact, "the awaited screen did not come", within)
@@ -209,6 +243,14 @@ class Terminal:
                     raise AssertionError(f"{complaint}{ended}:\n{self.text()}")
                 self._news.wait(min(left, AGAIN))
 
+    def _withheld(self) -> float:
+        """Seconds in which it waited for a processor; where the kernel does not tell, none."""
+        try:
+            told = Path(f"/proc/{self.pid}/schedstat").read_text(encoding="ascii")
+        except OSError:
+            return 0.0
+        return int(told.split()[1]) / 1e9
+
     def _drain(self) -> None:
         while chunk := self._read():
             with self._news:
@@ -246,6 +288,15 @@ class Terminal:
         """A program that leaves the alternate screen gives back what was there before."""
         self._screen = screen
         self._stream = pyte.ByteStream(screen)
+
+
+def drafted(before: str, now: str, key: str) -> bool:
+    """Whether a letter stands at the end of a prompt, where none did."""
+
+    def prompts(screen: str) -> int:
+        return sum(row.startswith(SIGN) and row.endswith(key) for row in screen.splitlines())
+
+    return prompts(now) > prompts(before)
 
 
 def _start(

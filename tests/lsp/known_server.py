@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -37,11 +38,18 @@ def scripted(*options: str, name: str = "scripted", **fields: Any) -> Definition
     return msgspec.structs.replace(made, **fields)
 
 
-def entry(*options: str, **more: Any) -> dict[str, Any]:
+def inside(project: Path) -> Path:
+    """The program where a sandbox shows it: this checkout may lie below a directory that is private
+    to each command."""
+    project.mkdir(exist_ok=True)
+    return Path(shutil.copy(PROGRAM, project))
+
+
+def entry(*options: str, program: Path = PROGRAM, **more: Any) -> dict[str, Any]:
     """The same as it is written down in settings."""
     return {
         "command": sys.executable,
-        "args": ["-S", str(PROGRAM), *options],
+        "args": ["-S", str(program), *options],
         "extensionToLanguage": {".x": "x"},
         **more,
     }
@@ -55,6 +63,7 @@ class Alone:
     languages: Languages
     hearings: Hearings
     said: list[str]
+    definitions: list[Definition]
     children: list[Child] = field(default_factory=list[Child])
     log: bytearray = field(default_factory=bytearray)
 
@@ -121,14 +130,14 @@ async def alone(folder: Path, *definitions: Definition) -> AsyncGenerator[Alone]
         LanguagePorts(
             server=ports,
             place=lambda: Place((str(root),)),
-            offered=lambda path: [each for each in definitions if each.language(path)],
+            offered=lambda path: [each for each in made.definitions if each.language(path)],
             ignored=ignored,
             left_out=left_out,
             told=said.append,
         )
     )
     hearings = Hearings(languages, lambda path: os.path.relpath(path, root), _may_hear)
-    made = Alone(root, languages, hearings, said)
+    made = Alone(root, languages, hearings, said, list(definitions))
     try:
         yield made
     finally:

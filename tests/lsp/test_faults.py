@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gatewright.agent.lsp.running import server as running
@@ -18,7 +19,7 @@ from gatewright.agent.lsp.running.process_memory import resident
 from gatewright.agent.record.events import Noticed
 from gatewright.tools.system.sweep import started_at
 from tests.fakes.waiting import being_written, eventually, until
-from tests.lsp.known_server import PATIENCE, alone, entry, scripted
+from tests.lsp.known_server import PATIENCE, alone, entry, inside, scripted
 from tests.permissions.composed import desk
 
 
@@ -72,8 +73,10 @@ async def test_one_that_does_not_begin_in_time_is_off(tmp_path: Path) -> None:
 
 
 async def test_one_that_does_not_answer_twice_is_killed_and_started_again(tmp_path: Path) -> None:
-    async with alone(tmp_path, scripted("pull", "hang=STOP", request_timeout=0.2)) as made:
+    async with alone(tmp_path, scripted("pull", "hang=STOP")) as made:
         server = await made.begun()
+        hasty = msgspec.structs.replace(server.definition, request_timeout=0.2)
+        made.definitions[0] = server.definition = hasty
         made.write("a.x", "STOP\n")
         assert await made.heard(seconds=0.3) is None
         made.languages.pull(f"{made.root}/a.x")
@@ -194,7 +197,8 @@ async def test_killed_with_minus_nine_it_leaves_no_server(tmp_path: Path) -> Non
 async def test_one_that_takes_four_gigabytes_in_the_sandbox_never_has_them(tmp_path: Path) -> None:
     """With the limit as it ships: the kernel and we see to it, and nothing is left running."""
     script = (_writes("a.x", "fine\n"), _LOOKS, _writes("b.x", "GROW\n"), "say: done")
-    given = {"lspServers": {"scripted": entry("grow=GROW")}, "sandbox": {"enabled": True}}
+    server = entry("grow=GROW", program=inside(tmp_path / "project"))
+    given = {"lspServers": {"scripted": server}, "sandbox": {"enabled": True}}
     async with desk(tmp_path, script, mode="bypassPermissions", own=given) as made:
         made.session.submit("go")
         most = 0
@@ -215,11 +219,12 @@ KILLED_INSIDE = """
 import asyncio, sys
 from pathlib import Path
 from tests.lsp.test_faults import _LOOKS, _writes
-from tests.lsp.known_server import entry
+from tests.lsp.known_server import entry, inside
 from tests.permissions.composed import desk
 async def main():
     script = (_writes("a.x", "fine\\n"), _LOOKS, "say: done")
-    given = {"lspServers": {"scripted": entry()}, "sandbox": {"enabled": True}}
+    server = entry(program=inside(Path(sys.argv[1]) / "project"))
+    given = {"lspServers": {"scripted": server}, "sandbox": {"enabled": True}}
     async with desk(Path(sys.argv[1]), script, mode="bypassPermissions", own=given) as made:
         made.session.submit("go")
         await made.ended()

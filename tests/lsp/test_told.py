@@ -91,11 +91,15 @@ async def test_each_agent_hears_of_its_own_changes(tmp_path: Path) -> None:
 
 
 async def test_a_result_that_is_late_is_told_with_a_later_request_once(tmp_path: Path) -> None:
-    async with alone(tmp_path, scripted("late=0.3")) as made:
+    gate = tmp_path / "gate"
+    gate.touch()
+    async with alone(tmp_path, scripted(f"gate={gate}")) as made:
         server = await made.begun()
+        gate.unlink()
         made.write("a.x", "BAD it\n")
         assert await made.heard(seconds=0.01) is None
         assert made.hearings.late("main") is None
+        gate.touch()
         await made.languages.until_fresh((f"{made.root}/a.x",), 20)
         told = made.hearings.late("main")
         assert told is not None and told.errors == 1

@@ -52,6 +52,7 @@ CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("Write", {"file_path": "folder/new.txt", "content": "harmless\n"}),
     ("Write", {"file_path": "folder/more/new.txt", "content": "harmless\n"}),
 )
+GIVE = ("Read", "Grep", "Glob")  # a race that always refuses would show nothing
 _NOTEBOOK = '{{"cells": [{{"cell_type": "raw", "metadata": {{}}, "source": "{word}"}}]}}'
 
 
@@ -126,7 +127,7 @@ async def race(base: Path, rounds: int, seconds: float = 1e9) -> Counter[str]:
             assert SECRET not in said, (tool, input, said[:500])
             ended[f"{tool} {'gave' if result.ok else 'was refused'}"] += 1
             ctx.ledger.forget_shown() if isinstance(ctx.ledger, ReadLedger) else None
-            if time.monotonic() > until:
+            if time.monotonic() > until and all(ended[f"{name} gave"] for name in GIVE):
                 break
     now = {path: path.read_bytes() for path in (base / "outside").rglob("*.txt")}
     assert now == outside, sorted(set(now) ^ set(outside))

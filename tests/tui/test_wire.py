@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from gatewright.tui.terminal.wire import FRESH, Wire, open_wire
 from tests.fakes.waiting import comes
 
+BEHIND = 2.0  # seconds of reading that are made up for: a busy machine wakes us late
 LONG = "".join(f"line {number}\r\n" for number in range(8000))
 
 
@@ -29,12 +30,16 @@ class Reader:
     ended: bool = False
 
     def read(self, master: int) -> None:
+        due = time.monotonic()
         while not self.ended:
             if not select.select((master,), (), (), 0.02)[0]:
+                due = max(due, time.monotonic())
                 continue
+            due = max(due, time.monotonic() - BEHIND)
             data = os.read(master, max(64, int(self.rate / 20)))
             self.got += data
-            time.sleep(len(data) / self.rate)
+            due += len(data) / self.rate
+            time.sleep(max(0.0, due - time.monotonic()))
 
     def until(self, end: bytes) -> bool:
         return comes(lambda: end in self.got)

@@ -123,6 +123,7 @@ return found.filter(each => each === 'ok').length;
 
 # What a run comes to an end by, and what its agents are answered; all of it within so many seconds.
 SOON = 2.0
+TRIED = 90.0  # seconds: one machine is busy for longer than another
 ENDS: dict[str, tuple[str, dict[str, str]]] = {
     "deadlock": ("await new Promise(() => {});", {}),
     "dead": ("return await agent('do it');", {"do it": "wait: never\nsay: x"}),
@@ -139,9 +140,10 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.parametrize("how", ENDS)
 async def test_the_notice_of_an_end_is_there_in_two_seconds(tmp_path: Path, how: str) -> None:
-    """By the clock, once in four tries: a limit that is waited for would be there each time."""
+    """By the clock, once in some tries: a limit that is waited for would be there each time."""
     took: list[float] = []
-    while len(took) < 4 and min(took, default=SOON + 1) > SOON:
+    began = time.monotonic()
+    while min(took, default=SOON + 1) > SOON and time.monotonic() - began < TRIED:
         took.append(await took_until_told(tmp_path / str(len(took)), how))
     assert took[-1] <= SOON, took
 

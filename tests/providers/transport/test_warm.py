@@ -11,7 +11,7 @@ import pytest
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -132,7 +132,7 @@ async def test_whoever_stops_warming_leaves_nobody_waiting() -> None:
         asking = asyncio.create_task(ask(transport, server.url))
         await asyncio.sleep(0)
         warming.cancel()
-        assert await asyncio.wait_for(asking, 5) == b"ok"
+        assert await asyncio.wait_for(asking, PATIENCE) == b"ok"
         await transport.close()
 
 

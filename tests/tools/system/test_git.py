@@ -21,6 +21,7 @@ from gatewright.tools.system import git as our_git
 from gatewright.tools.system.git import Caller, git_in
 from gatewright.tools.system.gitfiles import branch_of, committer, repository_of
 from tests.fakes.hostile_git import VECTORS, Trapped
+from tests.fakes.waiting import PATIENCE
 
 CALLER = Caller({"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
 
@@ -63,7 +64,7 @@ def test_no_second_git_is_found_where_a_submodule_would_be_looked_into(
     VECTORS[name].plant(at)
     monkeypatch.setattr(our_git, "COMMANDS", {"status": ("--ignore-submodules=none",)})
     with git_in(CALLER, at.root) as git, suppress(OSError):
-        git.run("status", "--porcelain", seconds=5)
+        git.run("status", "--porcelain", seconds=PATIENCE)
     assert not at.sprung()
 
 
@@ -147,13 +148,13 @@ def test_an_answer_has_a_size_and_a_time(tmp_path: Path) -> None:
     at = Trapped.make(tmp_path / "project", tmp_path / "marks")
     with git_in(CALLER, at.root) as git:
         with pytest.raises(OSError, match="printed more than 3 bytes"):
-            git.run("log", seconds=5, most=3)
+            git.run("log", seconds=PATIENCE, most=3)
         with pytest.raises(TimeoutError):
             git.run("log", seconds=0)
         with pytest.raises(KeyError):
-            git.run("push", seconds=5)
+            git.run("push", seconds=PATIENCE)
         with pytest.raises(OSError, match="fetch"):  # nobody is reached
-            git.run("fetch", str(at.root), "HEAD", seconds=5)
+            git.run("fetch", str(at.root), "HEAD", seconds=PATIENCE)
 
 
 def test_a_head_that_is_no_reference_shows_nothing_of_the_file_it_is(tmp_path: Path) -> None:
