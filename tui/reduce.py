@@ -175,11 +175,11 @@ def settle(view: View, *, all: bool = False) -> Reduced:
 
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     view, changes = settle(view)
-    waited = round(view.waited * 1000)  # the person's own time counts for nobody
+    waited = max(event.waited, round(view.waited * 1000))  # the person's own counts for nobody
     ms = max(0, event.ms - waited)
     ending = Ending(0, event.stop, event.message, event.usage, event.cost, ms, waited)
     view, more = add(view, ending)
-    return replace(view, waited=0.0), (*changes, *more)  # a stored session knows no turn's start
+    return replace(view, waited=0.0), (*changes, *more)
 
 
 def _record(view: View, event: Record) -> Reduced:  # noqa: PLR0911  one case each

@@ -33,6 +33,7 @@ from gatewright.agent.record.journal import Journal
 from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.session.inbox import InputSource
 from gatewright.agent.session.jobs import OwnJobs
+from gatewright.agent.session.waiting.person_waits import PersonWaits
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolFailure
@@ -101,6 +102,7 @@ class Crew:
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns: dict[str, TurnEnded] = {}  # the last end of a turn, by path
         self._telling = Telling(ports.loop, self._publish)
+        self._waits = PersonWaits(ports.clock.monotonic, self.lives, self._telling.tell)
         self._stopped = False
 
     # starting
@@ -111,7 +113,8 @@ class Crew:
             raise ToolFailure("The session is ending: no agent is started any more.")
         places, clock = self._counted(order.owner), self._ports.clock.monotonic
         report = self.report_file(order.id)
-        life = Life(order, clock, report, stop=self.stop, places=places)
+        still = self._waits.of(order.path)
+        life = Life(order, clock, report, stop=self.stop, places=places, still=still)
         self.lives[order.path] = life
         event = AgentStarted(
             child=order.path,
@@ -181,6 +184,7 @@ class Crew:
     def release(self, life: Life) -> None:
         """The call that waited for it goes on without it."""
         life.background = True
+        self._waits.released(life)
         self._ports.jobs(life.order.owner).all.released(life.id)
         self._take_back(life.order.owner)
         self._tell(life)
@@ -303,6 +307,7 @@ class Crew:
             self.lives.pop(life.path, None)
             self._turns.pop(life.path, None)
             self._telling.forget(life.path)
+            self._waits.ended(life.path)
             self._prompts.pop(life.path, None)
             life.gone.set()
 
@@ -339,6 +344,7 @@ class Crew:
         event = envelope.event
         if envelope.agent == MAIN and self.lineage.saw(envelope):
             self._orphan()
+        self._waits.saw(envelope)
         life = self.lives.get(envelope.agent)
         if life is None or isinstance(event, AgentProgressed):
             return
@@ -349,19 +355,11 @@ class Crew:
 
     def asks(self, agent: str, waiting: bool) -> None:
         """It waits for the person's answer, or has it."""
-        life = self.lives.get(agent)
-        if life is not None and life.running:
-            life.asks(waiting=waiting)
-            self._tell(life)
+        self._waits.asks(agent, waiting=waiting)
 
     def awaited(self, agent: str) -> bool:
         """Whether the person's turn waits for it."""
-        while agent != MAIN:
-            life = self.lives.get(agent)
-            if life is None or life.background:
-                return False
-            agent = life.order.owner
-        return True
+        return self._waits.awaited(agent)
 
     def _tell(self, life: Life) -> None:
         self._telling.tell(life)

@@ -32,10 +32,11 @@ from gatewright.agent.record.events import (
     ToolStarted,
     TurnEnded,
 )
-from gatewright.agent.record.events_of_agents import AgentPhase, AgentStatus
+from gatewright.agent.record.events_of_agents import ASKS, AgentPhase, AgentStatus
 from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.session.children import AgentRun
 from gatewright.agent.session.inbox import InputSource
+from gatewright.agent.session.waiting.standstill import Standstill
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Progress
@@ -43,7 +44,6 @@ from gatewright.tools.protocol import Progress
 NEWS = 200  # lines that nobody asked for yet
 LINE = 400  # characters of one
 REFUSALS = 20  # that a report names
-ASKS = "asks"  # what it says of itself while it waits for the person
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,11 +92,13 @@ class Life:
         *,
         stop: Callable[[Life, str], None],
         places: Places,
+        still: Standstill,
     ) -> None:
         self.order, self.id, self.path = order, order.id, order.path
         self.report_file = report_file  # of a report that is too long for a notice
         self._clock, self._began, self._stop = clock, clock(), stop
-        self._ms = 0
+        self._ms = self._waited = 0
+        self.still = still  # while the person is asked, by it or by one that it waits for
         self.background = order.background
         self.phase: AgentPhase = "queued"
         self.state, self.target = "", ""
@@ -214,7 +216,10 @@ class Life:
 
     @property
     def seconds(self) -> float:
-        return self._ms / 1000 if self._ms else self._clock() - self._began
+        """That it works or worked, without what the person took to answer."""
+        if self._ms:
+            return (self._ms - self._waited) / 1000
+        return self._clock() - self._began - self.still.seconds
 
     @property
     def usage(self) -> Usage:
@@ -234,6 +239,7 @@ class Life:
         if self.end is None:
             self.end = end
             self._ms = max(1, round((self._clock() - self._began) * 1000))
+            self._waited = round(self.still.seconds * 1000)
         return self.end
 
     def status(self) -> str:
@@ -249,6 +255,7 @@ class Life:
             tokens=self.tokens,
             cost=self.cost,
             seconds=self.seconds,
+            still=self.still.now,
             tools=self.tools,
             phase=self.phase,
             background=self.background,
@@ -266,6 +273,7 @@ class Life:
             usage=self.usage,
             cost=self.cost,
             ms=self._ms,
+            waited=self._waited,
             tools=self.tools,
             refused=self.refused,
             call_id=order.call_id,

@@ -229,4 +229,5 @@ def added(one: TurnEnded, two: TurnEnded) -> TurnEnded:
         requests=one.requests + two.requests,
         ms=one.ms + two.ms,
         api_ms=one.api_ms + two.api_ms,
+        waited=one.waited + two.waited,
     )

@@ -13,6 +13,7 @@ AgentStatus: TypeAlias = Literal[
     "completed", "failed", "stopped", "budget_exhausted", "interrupted"
 ]  # fmt: skip
 AgentPhase: TypeAlias = Literal["queued", "running", "waiting"]
+ASKS = "asks"  # what an agent says of itself while it waits for the person
 
 
 class AgentCost(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -45,8 +46,9 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
     """One for each start: what it said last, how it ended, and what it used since it started.
 
-    `ms` and `tools` are of this run, `usage` and `cost` of all its runs, `below` what those used
-    that it started. `worktree` is where its work is, if it was kept there.
+    `ms` and `tools` are of this run, and `waited` what of it the person took to answer; `usage` and
+    `cost` are of all its runs, `below` what those used that it started. `worktree` is where its
+    work is, if it was kept there.
     """
 
     child: str
@@ -56,6 +58,7 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
     usage: Usage = Usage()
     cost: float = 0.0
     ms: int = 0
+    waited: int = 0
     tools: int = 0
     refused: int = 0  # calls that were not allowed
     call_id: str = ""
@@ -72,7 +75,8 @@ class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
     """What a child is at, a few times a second at most; only its last one matters.
 
     `phase` is where it is in its life: it waits for a place, for a person, or for its own work.
-    `background`: who started it does not wait for it, or not any more.
+    `background`: who started it does not wait for it, or not any more. `seconds` are without what
+    the person took to answer it or those it waits for; `still`: they are being asked.
     """
 
     durable: ClassVar[bool] = False
@@ -82,6 +86,7 @@ class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
     tokens: int = 0
     cost: float = 0.0
     seconds: float = 0.0
+    still: bool = False
     tools: int = 0
     phase: AgentPhase = "running"
     background: bool = False

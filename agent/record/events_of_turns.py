@@ -71,6 +71,8 @@ class TurnStarted(Event, frozen=True, tag="turn_started"):
 class TurnEnded(Event, frozen=True, tag="turn_ended"):
     """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips.
 
+    `waited` is what of its `ms` a person took to answer.
+
     `failure` is the kind of provider error that ended it: whether trying again can help. `waits` is
     a call that was put off: it has no result, and the next turn begins with it.
     """
@@ -83,6 +85,7 @@ class TurnEnded(Event, frozen=True, tag="turn_ended"):
     requests: int = 0
     ms: int = 0
     api_ms: int = 0
+    waited: int = 0
     waits: CallPart | None = None
     model_stop: str = ""  # the model's own reason, where that ended it: length, refusal
     retry_after: float | None = None  # seconds that the server wants to be left alone

@@ -181,6 +181,7 @@ TABLE = (
             "agent.text.printable",
             "agent.text.terminal_sequence",
             "agent.text.ultracode",
+            "agent.record.events_of_agents",
             "agent.record.events_of_workflows",
             "agent.workflows.runs.views",
             "agent.version",

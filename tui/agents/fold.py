@@ -19,6 +19,7 @@ from gatewright.tui.agents.known import (
     progressed,
     started,
     with_row,
+    worked_ms,
 )
 from gatewright.tui.state import Appended, Change, Patched, Pending, Reduced, View, Worker
 from gatewright.tui.transcript.items import AgentBlock, Note
@@ -82,7 +83,7 @@ def _goes_on(view: View, event: ev.AgentProgressed | ev.AgentFinished, at: float
         block = _block(row, row.block)
         if isinstance(event, ev.AgentFinished):
             block = replace(
-                block, report=event.report, ms=event.ms, why=event.why, place=_place(event)
+                block, report=event.report, ms=worked_ms(event), why=event.why, place=_place(event)
             )
         row, shown = replace(row, block=block), (Patched(block),)
     return replace(view, agents=with_row(view.agents, row)), shown
@@ -201,10 +202,13 @@ def _queued(view: View, pending: Pending) -> tuple[Pending, ...]:
 
 
 def _foreground(view: View, path: str) -> bool:
-    """Whether the turn waits for this agent: none above it is in the background."""
-    while path and path != MAIN:
+    """Whether the turn waits for this agent: none above it is in the background.
+
+    One without a row is a workflow's, for which nobody waits.
+    """
+    while path and path not in (MAIN, view.path):
         row = view.agents.get(path)
-        if row is not None and row.background:
+        if row is None or row.background:
             return False
         path = path.rpartition("/")[0]
     return True

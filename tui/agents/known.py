@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
+from gatewright.agent.record.events_of_agents import ASKS
 from gatewright.tui.transcript.items import AgentBlock
 
 AgentState: TypeAlias = Literal[
@@ -20,7 +21,6 @@ AgentState: TypeAlias = Literal[
 LIVING = ("running", "waiting")
 KEPT = 240  # rows; more agents than a session may start
 TASK = 200  # characters of a task
-ASKS = "asks"  # what a child says of itself while it waits for the person
 ENDS: Mapping[str, AgentState] = {
     "completed": "done",
     "stopped": "stopped",
@@ -51,6 +51,9 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     asks: bool = False  # it waits for the person, perhaps behind others
     asks_since: float = 0.0
     until: float = 0.0  # the server wants its request then
+    worked: float = 0.0  # seconds without what the person took to answer, told at `told`
+    told: float = 0.0
+    still: bool = False  # the person is asked, by it or by one that it waits for
 
     @property
     def label(self) -> str:
@@ -67,8 +70,10 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, self.path.count("/") - 1)
 
     def seconds(self, now: float) -> float:
-        """How long it works or worked."""
-        return max(0.0, (self.ended or now) - self.since) if self.since else 0.0
+        """How long it works or worked, without what the person took to answer."""
+        if not self.told:
+            return max(0.0, (self.ended or now) - self.since) if self.since else 0.0
+        return self.worked + (0.0 if self.still else max(0.0, (self.ended or now) - self.told))
 
 
 Agents: TypeAlias = Mapping[str, AgentRow]
@@ -110,6 +115,9 @@ def progressed(row: AgentRow, event: ev.AgentProgressed, at: float) -> AgentRow:
         tokens=max(row.tokens, event.tokens),
         cost=max(row.cost, event.cost),
         ended=0.0,
+        worked=event.seconds,
+        told=at if event.seconds or event.still else 0.0,
+        still=event.still,
     )
 
 
@@ -125,10 +133,18 @@ def finished(row: AgentRow, event: ev.AgentFinished, at: float) -> AgentRow:
         tokens=tokens or row.tokens,
         cost=event.cost or row.cost,
         ended=at,
+        worked=worked_ms(event) / 1000,
+        told=at if event.ms else 0.0,
+        still=False,
         over=True,
         asks=False,
         read=False,
     )
+
+
+def worked_ms(event: ev.AgentFinished) -> int:
+    """That it worked, without what the person took to answer."""
+    return max(0, event.ms - event.waited)
 
 
 def _ended(event: ev.AgentFinished) -> AgentState:

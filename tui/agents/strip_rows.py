@@ -6,8 +6,9 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from gatewright.agent.record.events_of_agents import ASKS
 from gatewright.tui import cells
-from gatewright.tui.agents.known import ASKS, AgentRow
+from gatewright.tui.agents.known import AgentRow
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.transcript.figures import count, money

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.agents.crew import Apart, Crew, CrewLimits
 from gatewright.agent.agents.kind import AgentKind
-from gatewright.agent.agents.life import ASKS, Life
+from gatewright.agent.agents.life import Life
 from gatewright.agent.agents.places import Places
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agents.agent_session import AgentSession
@@ -31,6 +31,7 @@ from gatewright.agent.record.events import (
     ThinkingDelta,
     TurnEnded,
 )
+from gatewright.agent.record.events_of_agents import ASKS
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.jobs import OwnJobs, SessionJobs
 from gatewright.agent.turn.stop import Stop

@@ -29,6 +29,7 @@ from gatewright.agent.record.messages import Usage
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.start.resume import Start, cold_notice, find_start
+from gatewright.agent.session.waiting.turn_waits import TurnWaits
 from gatewright.agent.settings import trust_question as trusting
 from gatewright.agent.settings.layers.flag_values import effort_of
 from gatewright.agent.settings.workspace import Surroundings
@@ -122,8 +123,10 @@ def open_base(around: Surroundings) -> Base:
     standing, talk = start.standing(), Conversation()
     costs = AgentCosts.after(envelope.event for envelope in start.stored)
 
+    waits = TurnWaits(CLOCK.monotonic)
+
     def stamped(event: AnyEvent, agent: str) -> AnyEvent:
-        return costs.stamped(standing.stamped(event, agent), agent)
+        return costs.stamped(standing.stamped(waits.stamped(event, agent), agent), agent)
 
     journal = Journal(clock=CLOCK.time, new_id=new_id, stamp=stamped)
     for envelope in start.stored:
