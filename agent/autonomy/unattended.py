@@ -64,7 +64,8 @@ class Unattended:
         self._cost = 0.0  # of the session so far
         self._before = 0.0  # the same when the turn began
         self._refused = 0
-        self._asks: dict[int, Handle] = {}
+        self._asks: dict[int, Handle | None] = {}  # with who ends the wait, where it ends
+        self._seen = True
         self._told = ""
 
     def may(self) -> str:
@@ -116,8 +117,8 @@ class Unattended:
             case Asked(id=id):
                 self._asked(id)
             case Answered(id=id):
-                if (waiting := self._asks.pop(id, None)) is not None:
-                    waiting.cancel()
+                self._end_wait(id)
+                self._asks.pop(id, None)
             case Decided() if self.alone:
                 self._decided(event)
             case _ if envelope.agent == MAIN:
@@ -125,9 +126,18 @@ class Unattended:
             case _:
                 pass
 
+    def looked_at(self, *, seen: bool) -> None:
+        """Whether a front end shows the session: where none does, nobody is there to be asked."""
+        self._seen = seen
+        for id in self._asks:
+            if self.alone or not seen:
+                self._begin_wait(id)
+            else:
+                self._end_wait(id)
+
     def close(self) -> None:
-        for waiting in self._asks.values():
-            waiting.cancel()
+        for id in self._asks:
+            self._end_wait(id)
 
     def _of_main(self, event: AnyEvent) -> None:
         match event:
@@ -155,8 +165,7 @@ class Unattended:
         self._typed, self.alone, self._refused = True, False, 0
         self._last_typed = self._ports.time()
         self._ports.cap(None)
-        self.close()
-        self._asks.clear()
+        self.looked_at(seen=self._seen)
 
     def _overspent(self) -> None:
         """A turn of its own that goes beyond the day's budget ends there."""
@@ -174,14 +183,25 @@ class Unattended:
             self._ports.interrupt()
 
     def _asked(self, id: int) -> None:
+        self._asks[id] = None
+        if self.alone or not self._seen:
+            self._begin_wait(id)
+
+    def _begin_wait(self, id: int) -> None:
         wait = self._ports.settings().ask_wait
-        if not self.alone or isinstance(wait, str):
+        if isinstance(wait, str) or self._asks[id] is not None:
             return
         minutes = f"{wait:g} min" if wait else "no time"
         self._asks[id] = self._ports.later(wait * 60, lambda: self._nobody_came(id, minutes))
 
+    def _end_wait(self, id: int) -> None:
+        if (waiting := self._asks.get(id)) is not None:
+            waiting.cancel()
+            self._asks[id] = None
+
     def _nobody_came(self, id: int, waited: str) -> None:
-        if self._asks.pop(id, None) is not None:
+        if id in self._asks:
+            del self._asks[id]
             self._tell(f"A question waited {waited} for an answer: the call was refused.")
             self._ports.answer(id, Answer(cancelled=True))
 

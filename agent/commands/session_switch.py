@@ -20,8 +20,8 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.start.resume import choice_of, choices_of, matching
 from gatewright.agent.transcript.index import Listed
-from gatewright.agent.transcript.writer import held
 from gatewright.tools.blocks import Table, Text
+from gatewright.tools.system.locks import busy
 
 SHOWN = 20  # rows of a list that is only printed
 WIDTH = 60
@@ -84,14 +84,14 @@ class Leaving(NamedTuple):
 
 def _held(sessions: Sequence[Listed]) -> frozenset[str]:
     """The ids of those that another process works on now."""
-    return frozenset(listed.id for listed in sessions if held(listed.path))
+    return frozenset(listed.id for listed in sessions if busy(listed.path))
 
 
 async def _goto(found: Listed, left: Left, context: CommandContext) -> Outcome:
     if not context.front.switches:
         return Say.text(f"agent --resume {found.id} goes on with: {found.title}")
     mode = left.modes.current()
-    if not await asyncio.to_thread(held, found.path):
+    if not await asyncio.to_thread(busy, found.path):
         return Switch(path=str(found.path), mode=mode)
     title = found.title[:WIDTH]
     copy = Switch(

@@ -67,11 +67,6 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
     from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.launch.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
     from gatewright.agent.launch.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
-    from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
-        SUBCOMMANDS,
-        elsewhere,
-        mistyped,
-    )
 
     if list(arguments) == ["help"]:
         return show_help()
@@ -81,18 +76,8 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
         sys.stdout.write(answer(arguments[1], arguments[2:]) if len(arguments) > 1 else "")
         return 0
     try:
-        if arguments and arguments[0] in SUBCOMMANDS:
-            from gatewright.agent.launch.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
-                Starting,
-                run_subcommand,
-            )
-
-            return run_subcommand(arguments, Starting(opener, leave, load))
-        if arguments and (told := elsewhere(arguments[0])):
-            raise Conflict(told)
-        if arguments and (near := mistyped(arguments[0])):
-            word = arguments[0]
-            raise Conflict(f"Did you mean agent {near}? As a prompt it is: agent -- {word}")
+        if arguments and (code := named(arguments)) is not None:
+            return code
         options = parse(arguments, is_tool)
         if options.help:
             return show_help()
@@ -103,6 +88,54 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
         return complain(str(error), code_for(error))
     except KeyboardInterrupt:
         return Exit.SIGINT
+
+
+def named(arguments: Sequence[str]) -> int | None:
+    """What the first word names, if it is no prompt. Raises Conflict for what it nearly names."""
+    from gatewright.agent.launch.argv import Conflict  # noqa: PLC0415  loaded by now
+    from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
+        SUBCOMMANDS,
+        elsewhere,
+        mistyped,
+    )
+
+    word = arguments[0]
+    if (code := in_background(arguments)) is not None:
+        return code
+    if word in SUBCOMMANDS:
+        from gatewright.agent.launch.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
+            Starting,
+            run_subcommand,
+        )
+
+        return run_subcommand(arguments, Starting(opener, leave, load))
+    if told := elsewhere(word):
+        raise Conflict(told)
+    if near := mistyped(word):
+        raise Conflict(f"Did you mean agent {near}? As a prompt it is: agent -- {word}")
+    return None
+
+
+def in_background(arguments: Sequence[str]) -> int | None:
+    """What is about sessions in the background and must be quick, or is one; else None."""
+    if arguments[0] in ("bg", "ps"):
+        from gatewright.agent.subcommands.background.quick import quick  # noqa: PLC0415  lazy: 20 ms
+
+        return quick(arguments)
+    if list(arguments) != ["__background"]:  # running/launch.py says it
+        return None
+    from gatewright.agent.autonomy.running.entry import entered  # noqa: PLC0415  lazy: 1 ms
+
+    launch = entered()
+    keep_log(launch.options)
+    from gatewright.agent.autonomy.running.background import run  # noqa: PLC0415  lazy: 100 ms
+
+    return leave(run(launch, comes_and_goes))
+
+
+def comes_and_goes(options: LaunchOptions) -> Callable[[], Awaitable[Session]]:
+    """A session whose person comes and goes."""
+    return opener(options, interactive=True)
 
 
 def started(options: LaunchOptions, early: Early | None) -> int:

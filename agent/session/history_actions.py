@@ -112,6 +112,11 @@ class Past:
     def id(self) -> str:
         return self._frame.id
 
+    @property
+    def file(self) -> Path | None:
+        """Where it is written; None where nothing is kept."""
+        return self._frame.writer.path if self._frame.writer is not None else None
+
     def rename(self, title: str) -> str:
         """Returns the title as it is kept."""
         title = " ".join(title.split())[:TITLE_LIMIT]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gatewright.agent.autonomy.running.socket_places import socket_folders
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.models.judges import judge_for
 from gatewright.agent.session.start.base import Base
@@ -29,8 +30,13 @@ def _say_nothing(_: str) -> None:
 
 
 def own_of(base: Base) -> OwnHome:
-    """Our home as this session may see it."""
-    return OwnHome(str(base.around.places.home), str(base.start.path.with_suffix("")))
+    """Our home as this session may see it, and where sessions are answered, which it may not."""
+    around, kept = base.around, str(base.start.path.with_suffix(""))
+    return OwnHome(str(around.places.home), kept, sockets=_sockets(around))
+
+
+def _sockets(around: Surroundings) -> tuple[str, ...]:
+    return tuple(str(each) for each in socket_folders(around.own_env))
 
 
 def policy_config(around: Surroundings, mode: str, own: OwnHome | None = None) -> PolicyConfig:
@@ -56,7 +62,7 @@ def policy_config(around: Surroundings, mode: str, own: OwnHome | None = None) -
         bypass_offered=around.options.allow_bypass
         or any(_bypasses(name) for name in (around.options.mode, permissions.default_mode)),
         harmless_env=permissions.harmless_env,
-        own=own or OwnHome(str(around.places.home)),
+        own=own or OwnHome(str(around.places.home), sockets=_sockets(around)),
         scrubbed_env=not around.secrets.shown(around.env),
         search=around.search.text,
     )

@@ -13,7 +13,7 @@ import msgspec
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.groups.acp_settings import Acp
 from gatewright.agent.settings.groups.auto_settings import AutoMode
-from gatewright.agent.settings.groups.autonomy_settings import Autonomy, Schedules
+from gatewright.agent.settings.groups.autonomy_settings import Autonomy, Bg, Schedules
 from gatewright.agent.settings.groups.lsp_settings import Lsp
 from gatewright.agent.settings.groups.sandbox_settings import Sandbox
 from gatewright.agent.settings.groups.skill_settings import Show, Skills
@@ -299,6 +299,7 @@ class Settings(Section, frozen=True):
     ] = False
     autonomy: Annotated[Autonomy, group("Work that nobody typed.")] = Autonomy()
     schedules: Annotated[Schedules, group("Prompts that run by the clock.")] = Schedules()
+    bg: Annotated[Bg, group("Sessions in the background.")] = Bg()
     worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
     skills: Annotated[Skills, group("Skills and command files.")] = Skills()
     auto_mode: Annotated[AutoMode, group("Calls judged by a model in your place.")] = AutoMode()

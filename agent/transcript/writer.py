@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,7 @@ from gatewright.tools.system import private
 
 UNSAVED_LIMIT = 64 * 1024 * 1024
 CHUNK = 1024 * 1024
+TRIES, PROBE = 5, 0.002  # who only looks holds a lock for less than that many seconds
 
 
 class TranscriptWriter:
@@ -260,17 +262,6 @@ def torn_tail(file: int, size: int) -> bytes:
     return tail
 
 
-def held(path: Path) -> bool:
-    """Whether a process works on this session."""
-    lock = TranscriptLock()
-    try:
-        return not lock.took(path)
-    except OSError:
-        return False
-    finally:
-        lock.release()
-
-
 class TranscriptLock:
     """Keeps a second process off a transcript; the kernel drops it when this process dies."""
 
@@ -286,7 +277,10 @@ class TranscriptLock:
             )
 
     def took(self, path: Path) -> bool:
-        """Take it unless another process holds it."""
+        """Take it unless another process holds it for longer than a look at it takes."""
+        return any(self._took(path, last=tried == TRIES) for tried in range(1, TRIES + 1))
+
+    def _took(self, path: Path, *, last: bool) -> bool:
         if self._file is not None:
             return True
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -294,6 +288,8 @@ class TranscriptLock:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(file)
+            if not last:
+                time.sleep(PROBE)
             return False
         except OSError:
             # A file system without locks: better to write than to lose the session.

@@ -26,6 +26,7 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "logout": frozenset({""}),
     "import": frozenset({""}),
     "agents": frozenset({"new", "stop"}),
+    **dict.fromkeys(("bg", "attach", "stop", "kill", "__background"), frozenset({""})),
     "auto-mode": frozenset({"reset"}),
     "workflows": frozenset({"run", "resume"}),  # which only a person begins
     "schedule": frozenset({"add", "rm", "run", "install"}),

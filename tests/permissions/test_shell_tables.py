@@ -43,6 +43,8 @@ LEVELS = [
 HARMLESS = frozenset(
     {
         "acp",
+        "ps",
+        "logs",
         "doctor",
         "sessions",
         "models",

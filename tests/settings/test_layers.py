@@ -120,6 +120,8 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "schedules.expireDays": (OWN, 30.0),
     "schedules.jitter": (OWN, False),
     "schedules.catchUp": (OWN, 3.5),
+    "bg.max": (OWN, 3),
+    "bg.idleMinutes": (OWN, 3.5),
     "skills.disabled": (ANYBODY, ["a"]),
     "skills.listingPercent": (TRUST, 2.0),
     "skills.learning": (OWN, "suggest"),

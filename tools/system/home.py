@@ -80,6 +80,7 @@ HOME: Final = (
     Row("state/told.*", "what the person was told once", "program", _N),
     Row("state/cleaned", "when old sessions were last let go", "program", _N),
     Row("state/schedules/**", "durable jobs, and what came of each run", "program", _N),
+    Row("state/running/**", "sessions in the background, and what they said", "program", _N),
     Row("state/search.sqlite*", "every conversation, to be searched", "program", _N),
     Row("state/sent/**", "what the person typed, by project", "program", _N),
     Row("state/set-aside/**", "what a command made and must not stay", "program", _N),
@@ -144,6 +145,7 @@ class OwnHome(msgspec.Struct, frozen=True):
     path: str
     kept: str = ""
     shown: tuple[str, ...] = ()  # what else commands may read of it: skills that are at work
+    sockets: tuple[str, ...] = ()  # where sessions are answered: as closed as what lies in it
 
     @property
     def session(self) -> str:
@@ -159,7 +161,7 @@ class OwnHome(msgspec.Struct, frozen=True):
         """Directories of which the model sees nothing but what `open` names, and where they lead.
         What a row does not name is closed with what lies beside it."""
         names = dict.fromkeys(row.path.partition("/")[0] for row in HOME if row.model is _N)
-        places = (f"{home}/{name}" for home in self.spellings for name in names)
+        places = (*(f"{home}/{name}" for home in self.spellings for name in names), *self.sockets)
         return tuple(dict.fromkeys(path for place in places for path in _both(place)))
 
     def open(self) -> tuple[str, ...]:

@@ -54,6 +54,23 @@ def waited(lock: Path, *, wait: bool = True) -> int:
     return descriptor
 
 
+def busy(file: Path) -> bool:
+    """Whether a process holds the lock of this file, now. Others may look at the same moment."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def let_go(lock: Path, descriptor: int) -> None:
     with contextlib.suppress(FileNotFoundError):
         lock.unlink()  # while it is held: whoever waits for this very file sees that it went

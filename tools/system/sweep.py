@@ -67,7 +67,7 @@ def started_at(pid: int) -> str:
 
 def end_strays(marker: str, leader: int) -> int:
     """Kill what one ended command left outside its group; returns how many that were."""
-    found = [pid for pid in _since(leader) if marker in _markers(pid)]
+    found = [pid for pid in _since(leader) if marker in markers(pid)]
     return sum(_kill(pid, marker) for pid in found)
 
 
@@ -103,7 +103,7 @@ def sweep_abandoned() -> int:
     over: dict[int, bool] = {}
     count = 0
     for pid in _pids():
-        for marker in _markers(pid):
+        for marker in markers(pid):
             run = _owner(marker)
             if run not in over:
                 over[run] = _over(run)
@@ -117,7 +117,7 @@ def sweep_own() -> int:
     """Kill all children of this process, of every session in it: for its exit alone."""
     me = os.getpid()
     mine = _run(me)
-    found = [(pid, marker) for pid in _pids() if pid != me for marker in _markers(pid)]
+    found = [(pid, marker) for pid in _pids() if pid != me for marker in markers(pid)]
     return sum(_kill(pid, marker) for pid, marker in found if mine and _owner(marker) == mine)
 
 
@@ -132,7 +132,7 @@ def _pids() -> Iterator[int]:
     return iter(())
 
 
-def _markers(pid: int) -> tuple[str, ...]:
+def markers(pid: int) -> tuple[str, ...]:
     """The marker of its limit and that of its environment, where it has them."""
     return tuple(marker for marker in (_limit(pid), _environment(pid)) if marker)
 
@@ -169,7 +169,7 @@ def _kill(pid: int, marker: str) -> bool:
     except (AttributeError, OSError):
         return False
     try:
-        if marker not in _markers(pid):
+        if marker not in markers(pid):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     except OSError:

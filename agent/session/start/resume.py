@@ -142,10 +142,10 @@ def newest(folder: Path, now: float) -> tuple[str, str]:
 def offered(folder: Path, now: float) -> tuple[Choice, ...]:
     """The sessions of a directory for a person to pick from, newest first."""
     from gatewright.agent.transcript.index import list_sessions  # noqa: PLC0415  lazy: 1 ms
-    from gatewright.agent.transcript.writer import held  # noqa: PLC0415  loaded by now
+    from gatewright.tools.system.locks import busy  # noqa: PLC0415  loaded by now
 
     found = list_sessions(folder)
-    return choices_of(choice_of(found, now, {item.id for item in found if held(item.path)}))
+    return choices_of(choice_of(found, now, {item.id for item in found if busy(item.path)}))
 
 
 def choice_of(sessions: Iterable[Listed], now: float, held: Set[str] = frozenset()) -> Table:

@@ -47,3 +47,14 @@ class Schedules(Section, frozen=True):
         Annotated[float, msgspec.Meta(ge=0)],
         personal("Hours after which a durable job that was missed is not made up for."),
     ] = 24.0
+
+
+class Bg(Section, frozen=True):
+    max: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        owned("Sessions in the background that may run at once."),
+    ] = 8
+    idle_minutes: Annotated[
+        Positive,
+        personal("Minutes after which one ends that has nothing to do and that nobody looks at."),
+    ] = 60.0

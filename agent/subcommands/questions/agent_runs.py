@@ -19,9 +19,9 @@ from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import branch_of, read_transcript
-from gatewright.agent.transcript.writer import held
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
+from gatewright.tools.system.locks import busy
 
 AGENTS = "agents"
 
@@ -58,7 +58,7 @@ def runs_of(session: str) -> Sequence[RunRow]:
                     begun.pop(child, None)
                 case _:
                     pass
-    alive = bool(begun) and held(main)
+    alive = bool(begun) and busy(main)
     for child, started in begun.items():
         _ended(found[child], interrupted(started, folder))
         found[child].status = "running" if alive else "interrupted"
@@ -78,7 +78,7 @@ def ask_to_stop(id: str) -> Path | None:
     """Leave word for the session that runs it; None where nobody does. Raises SessionError."""
     path = _file_of(id)
     session = path.parents[1]
-    if not held(session.with_name(f"{session.name}.jsonl")):
+    if not busy(session.with_name(f"{session.name}.jsonl")):
         return None
     branch = read_transcript(path).branch
     if branch and isinstance(branch[-1].event, AgentFinished):  # one that goes on has more
