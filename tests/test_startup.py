@@ -120,6 +120,13 @@ def test_without_a_language_server_nothing_of_them_is_loaded(
     assert not {name for name in modules if name.startswith("gatewright.agent.lsp")}
 
 
+def test_without_automatic_memory_nothing_of_it_is_loaded(program: Program, tmp_path: Path) -> None:
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    memory = {name for name in modules if name.startswith("gatewright.agent.autonomy.memory.")}
+    assert memory == set()
+    assert "gatewright.agent.extensions.autonomy.memory_session" not in modules
+
+
 READERS = {f"gatewright.skills.{name}" for name in ("reading", "fields", "strict.verdict")}
 
 

@@ -1,11 +1,14 @@
-"""Commands about instruction files: what the model reads before it works."""
+"""Commands about what the model reads before it works: instruction files, and what was learnt."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import date
 from functools import partial
 from pathlib import Path
 
+from gatewright.agent.autonomy.memory.learnt_book import OFF, LearntBook
 from gatewright.agent.commands.outcome import Choice, Form, Outcome, Pick, Problem, Say, Submit
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.context.instruction_files import MemoryBook
@@ -18,17 +21,20 @@ SHARED = (
     "Whoever has the project shares that file; /memory add local LINE keeps a line to yourself."
 )
 
+USAGE = "Usage: /memory [add [user|project|local] LINE | allow | keep [N ...] | drop [N ...]]"
 COUNTS = "It counts from the next /clear on."
 ORDER = "The last one has the last word."
 
 
-def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
+def memory_commands(
+    book: MemoryBook, learnt: Callable[[], LearntBook | None] = lambda: None
+) -> tuple[Command, ...]:
     return (
         Command(
             name="memory",
-            summary="Instruction files the model reads: edit one, or add a line",
-            args="[add [user|project|local] LINE | allow]",
-            run=partial(memory, book),
+            summary="What the model reads first: instruction files, and what sessions learnt",
+            args="[add [user|project|local] LINE | allow | keep [N ...] | drop [N ...]]",
+            run=partial(memory, book, learnt),
         ),
         Command(
             name="init",
@@ -38,11 +44,15 @@ def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
     )
 
 
-async def memory(book: MemoryBook, context: CommandContext) -> Outcome:
+async def memory(
+    book: MemoryBook, learnt: Callable[[], LearntBook | None], context: CommandContext
+) -> Outcome:
     verb, _, rest = context.args.partition(" ")
     match verb:
         case "":
-            return await asyncio.to_thread(_listed, book)
+            return await asyncio.to_thread(_listed, book, learnt())
+        case "keep" | "drop":
+            return await asyncio.to_thread(_settled, learnt(), rest, keep=verb == "keep")
         case "add":
             kind, _, line = rest.strip().partition(" ")
             if kind not in KINDS:
@@ -53,7 +63,7 @@ async def memory(book: MemoryBook, context: CommandContext) -> Outcome:
             names = ", ".join(map(str, paths)) or "nothing waits"
             return Say.text(f"May be imported here from now on: {names}.")
         case _:
-            return Problem.of("Usage: /memory [add [user|project|local] LINE | allow]")
+            return Problem.of(USAGE)
 
 
 async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcome:
@@ -66,31 +76,48 @@ async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcom
     return Say.text(f"Added to {path}.{shared} {COUNTS}")
 
 
-def _listed(book: MemoryBook) -> Pick:
+def _settled(learnt: LearntBook | None, words: str, *, keep: bool) -> Outcome:
+    """What waits to be kept for later sessions."""
+    if learnt is None:
+        return Problem.of(OFF)
+    try:
+        done = learnt.settle(words, keep=keep)
+    except GatewrightError as error:
+        return Problem.of(str(error))
+    kept = "Kept for later sessions" if keep else "Forgotten"
+    return Say.text("\n".join((f"{kept}:", *(f"- {fact.text}" for fact in done))))
+
+
+def _listed(book: MemoryBook, learnt: LearntBook | None) -> Pick:
     """To choose the one that is edited, in the order the model reads them."""
+    about = tuple(learnt.about()) if learnt is not None else (OFF,)
     found = book.now()
     files = {str(file.path): (file.kind, f"{file.tokens:,} tokens") for file in found.files}
     files |= {str(rule.path): ("rule", f"about {', '.join(rule.globs)}") for rule in found.rules}
     files |= {str(path): (kind, "not there yet") for kind, path in book.missing(found)}
+    if learnt is not None:
+        files |= {str(p): ("learnt", detail) for p, detail in learnt.files(date.today())}
     return Pick(
-        title="Instruction files",
+        title="Instruction files and what sessions learnt",
         choices=tuple(Choice(path, path, detail, kind) for path, (kind, detail) in files.items()),
-        choose=partial(_opened, book),
-        about=(ORDER, *_waiting(found)),
-        fallback=Say(_table(found)),
+        choose=partial(_opened, book, learnt),
+        about=(ORDER, *_waiting(found), *about),
+        fallback=Say((*_table(found), Text("\n".join(about), "dim"))),
     )
 
 
-async def _opened(book: MemoryBook, path: str) -> Outcome:
+async def _opened(book: MemoryBook, learnt: LearntBook | None, path: str) -> Outcome:
     """In the person's own editor."""
+    own = learnt if learnt is not None and learnt.holds(Path(path)) else None
+    files = own or book
     try:
-        text = await asyncio.to_thread(book.text, Path(path))
+        text = await asyncio.to_thread(files.text, Path(path))
     except GatewrightError as error:
         return Problem.of(str(error))
 
     async def take(changed: str) -> Outcome:
         try:
-            await asyncio.to_thread(book.put, Path(path), text, changed)
+            await asyncio.to_thread(files.put, Path(path), text, changed)
         except GatewrightError as error:
             return Problem.of(str(error))
         return Say.text(f"{path} is changed. {COUNTS}")

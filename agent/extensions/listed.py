@@ -25,4 +25,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.workflows.saved_extension:SAVED",
     "gatewright.agent.extensions.workflows.run_extension:WORKFLOWS",
     "gatewright.agent.extensions.autonomy.autonomy_extension:AUTONOMY",
+    "gatewright.agent.extensions.autonomy.memory_extension:AUTO_MEMORY",
 )

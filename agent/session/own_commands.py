@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.agent.autonomy.memory.learnt_book import LearntBook
 from gatewright.agent.commands.bug import bug_commands
 from gatewright.agent.commands.config import mode_commands, rule_commands
 from gatewright.agent.commands.core import exit_commands, help_commands
@@ -71,5 +72,5 @@ def _of_session(state: State) -> Sequence[Command]:
     if settings is not None:
         found += bug_commands(settings, frame.modes, in_use)
     if (memory := state.part(MemoryBook)) is not None:
-        found += memory_commands(memory)
+        found += memory_commands(memory, lambda: state.part(LearntBook))
     return found

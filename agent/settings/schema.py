@@ -300,6 +300,17 @@ class Settings(Section, frozen=True):
     autonomy: Annotated[Autonomy, group("Work that nobody typed.")] = Autonomy()
     schedules: Annotated[Schedules, group("Prompts that run by the clock.")] = Schedules()
     bg: Annotated[Bg, group("Sessions in the background.")] = Bg()
+    auto_memory: Annotated[
+        Literal["off", "ask", "on"],
+        setting(
+            "Note what sessions learn for later ones: off, ask (shown to you first) or on.",
+            "tighten",
+            order=("off", "ask", "on"),
+        ),
+    ] = "off"
+    auto_memory_directory: Annotated[
+        str, owned("Where that is kept, a directory for each repository; outside of them.")
+    ] = ""
     worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
     skills: Annotated[Skills, group("Skills and command files.")] = Skills()
     auto_mode: Annotated[AutoMode, group("Calls judged by a model in your place.")] = AutoMode()

@@ -22,6 +22,7 @@ SUBCOMMANDS: dict[str, str] = {
     "logs": "Print what a session in the background says; -f goes on",
     "stop": "Stop a session in the background: its turn ends, all of it is kept",
     "kill": "Kill a session in the background, with what it had started",
+    "dream": "Propose how to tidy what sessions learnt here; /dream shows it and asks",
     "hooks": "List, check and try hooks",
     "acp": "Work inside an editor, which speaks the Agent Client Protocol with it",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
@@ -35,6 +36,7 @@ SUBCOMMANDS: dict[str, str] = {
 
 _MODULES: dict[str, str] = {
     "acp": "editing.acp",
+    "dream": "schedule.dream",
     "import": "import_",
     "auto-mode": "auto_mode.auto_group",
     "bg": "background.bg",

@@ -129,6 +129,11 @@ TABLE = (
         "a change is shown to people as the tools show theirs",
         ("tools.files.diff",),
     ),
+    Row(
+        "agent/autonomy/memory/dream_run.py",
+        "a change is shown to people as the tools show theirs",
+        ("tools.files.diff",),
+    ),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
     Row(
         "agent/settings/policy_settings.py",

@@ -12,6 +12,7 @@ from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.rules.trusting import trust_commands
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.extensions.autonomy.autonomy_extension import Autonomy
+from gatewright.agent.extensions.autonomy.memory_extension import dream_command
 from gatewright.agent.extensions.lsp.lsp_extension import lsp_command
 from gatewright.agent.extensions.plugins.panel_extension import PanelDoor
 from gatewright.agent.extensions.skills.skills_command import skills_commands
@@ -87,6 +88,7 @@ def listed() -> Sequence[Command]:
         *style_commands(NOBODY, NOBODY),
         runs_command(NOBODY),
         *Autonomy(NOBODY).commands(),
+        dream_command(NOBODY),
         lsp_command(NOBODY),
     )
     return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)

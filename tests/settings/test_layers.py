@@ -111,6 +111,8 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "workflows.memoryMb": (OWN, 32),
     "workflows.size": (TRUST, "small"),
     "disableWorkflows": (STRICTER, True),
+    "autoMemory": (STRICTER, "off"),
+    "autoMemoryDirectory": (OWN, "~/notes"),
     "autonomy.enabled": (STRICTER, False),
     "autonomy.maxMode": (OWN, "default"),
     "autonomy.askWait": (OWN, 3.5),

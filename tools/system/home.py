@@ -81,6 +81,7 @@ HOME: Final = (
     Row("state/cleaned", "when old sessions were last let go", "program", _N),
     Row("state/schedules/**", "durable jobs, and what came of each run", "program", _N),
     Row("state/running/**", "sessions in the background, and what they said", "program", _N),
+    Row("state/memory/**", "what sessions learnt, by repository", "person, program", _N),
     Row("state/search.sqlite*", "every conversation, to be searched", "program", _N),
     Row("state/sent/**", "what the person typed, by project", "program", _N),
     Row("state/set-aside/**", "what a command made and must not stay", "program", _N),

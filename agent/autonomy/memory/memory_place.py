@@ -1,0 +1,45 @@
+"""Where a repository's memory lies: one directory for all its work trees, never inside of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gatewright.agent.settings.workspace import Surroundings, expanded
+from gatewright.agent.transcript.place import project_folder
+from gatewright.tools.system.gitfiles import SMALL, repository_of
+from gatewright.tools.system.regular import read_regular
+
+INSIDE = (
+    "autoMemoryDirectory leads into the project, where whatever works on it could write what later "
+    "sessions are told: name a directory outside of it."
+)
+
+
+def memory_folder(around: Surroundings) -> tuple[Path, str]:
+    """The directory, and why it cannot be used; it need not be there."""
+    where = around.where
+    said = around.settings.auto_memory_directory
+    base = expanded(said, where.home, where.home) if said else around.places.state / "memory"
+    shared = main_tree(where.root)
+    folder = Path(os.path.realpath(base)) / project_folder(Path(), shared).name
+    roots = {os.path.realpath(each) for each in (where.root, where.cwd, shared, *where.added)}
+    inside = said and any(folder == Path(root) or folder.is_relative_to(root) for root in roots)
+    return folder, INSIDE if inside else ""
+
+
+def main_tree(root: Path) -> Path:
+    """The same for every work tree of a repository; else the project's own directory.
+
+    A `.git` file is anybody's text: what it names has to name it back, as git writes it.
+    """
+    found = repository_of(root)
+    if found is None or found.git == found.common:
+        return root
+    try:
+        back = os.fsdecode(read_regular(found.git / "gitdir", SMALL)).strip()
+    except OSError:
+        return root
+    if os.path.realpath(found.git / back) != os.path.realpath(found.root / ".git"):
+        return root
+    return found.common.parent if found.common.name == ".git" else found.common
