@@ -43,7 +43,7 @@ from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.sessions.farewell import goodbye
-from gatewright.tui.sessions.resuming import OpenSession, Resuming, chosen
+from gatewright.tui.sessions.resuming import OpenSession, Resuming, wanted
 from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
@@ -121,8 +121,9 @@ class AgentApp(Sized, inherit_bindings=False):
 
     @property
     def switches(self) -> bool:
-        """It can go over to other sessions."""
-        return self.switching.others is not None
+        """It can go over to other sessions, from one that ends with it."""
+        stays = self.session.stays if self.session is not None else ""
+        return self.switching.others is not None and not stays
 
     @property
     def over(self) -> bool:
@@ -207,7 +208,7 @@ class AgentApp(Sized, inherit_bindings=False):
     async def _live(self) -> None:
         """Open the session, then show its events, and those of others, until the last ends."""
         try:
-            session = await (await self._opener())()
+            session = await (await wanted(self.resuming, self._open, self.repl.reach))()
         except GatewrightError as error:
             self.failed = error
             self.exit(1)
@@ -238,14 +239,6 @@ class AgentApp(Sized, inherit_bindings=False):
     async def follow(self, events: Subscription) -> None:
         """Show what happens until the subscription ends."""
         await pump(events, self._take)
-
-    async def _opener(self) -> OpenSession:
-        """What opens the session that the person wants, where that is asked."""
-        if self.resuming is None or not self.resuming.picks:
-            return self._open
-        if not (rows := await self.resuming.sessions()):
-            self.talk.note("There is no session to go on with here. This is a new one.", "dim")
-        return self.resuming.going_on(await chosen(rows, self.repl.reach) if rows else "")
 
     def _take(self, batch: list[Envelope]) -> None:
         """Show a batch; a defect in showing it must not end the showing of all others."""

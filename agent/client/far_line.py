@@ -10,7 +10,7 @@ import msgspec
 
 from gatewright.agent.client.framing import MAX_LINE
 from gatewright.agent.client.port import Taken
-from gatewright.agent.client.session_lines import AnyRequest, Responded, encoded
+from gatewright.agent.client.session_lines import Request, Responded, encoded
 from gatewright.agent.errors import SessionError
 
 LARGE = f"That has more than {MAX_LINE // 1024**2} MiB: too much for one message."
@@ -45,7 +45,7 @@ class FarRequests:
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._ended = ""
 
-    def ask(self, request: AnyRequest) -> asyncio.Future[dict[str, Any]]:
+    def ask(self, request: Request) -> asyncio.Future[dict[str, Any]]:
         """Sent at once; the answer, or a SessionError with what to tell the person."""
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._last += 1

@@ -31,17 +31,20 @@ from gatewright.agent.client.session_lines import (
     Listed,
     Opened,
     Responded,
+    StopSession,
 )
 from gatewright.agent.commands.outcome import Outcome, Quit
 from gatewright.agent.commands.registry import Command, CommandContext, Commands
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.codec import WireError, decode
-from gatewright.agent.record.events import Answered, Envelope
+from gatewright.agent.record.events import Answered, Envelope, Noticed
 from gatewright.agent.record.hub import Subscription
 
 HELLO_LIMIT = 10.0
 SLICE = 0.01  # seconds of taking in lines that always come, until everybody else has a turn
 LAST = 1.0  # seconds for what was written last, once the other end has ended
+STOPPING = 15.0  # seconds; it needs ten at the most
+HANGS = "It did not end within {seconds:.0f} s: agent kill {id} ends it without asking."
 SILENT = "Nothing was heard of the session within {seconds:.0f} s."
 STRANGE = "The session sent a line that is not understood here, so this end was closed: {cut}"
 OTHER = (
@@ -245,6 +248,20 @@ class RemoteSession(FarCalls):
                 self._publish(event)
         self._state.facts = replace(self._state.facts, busy=False)
         self._changed.set()
+
+    def tell(self, text: str) -> None:
+        """Something the person should know about this end."""
+        self._publish(Noticed(text=text, tone="warning"))
+
+    async def stop(self) -> None:
+        """End a session that would go on, and wait until it has. Raises SessionError."""
+        if self._gone:
+            return
+        with suppress(LineEnded):  # it was quick
+            await self._requests.ask(StopSession())
+        await asyncio.wait([self._reading], timeout=STOPPING)
+        if not self._gone:
+            raise SessionError(HANGS.format(seconds=STOPPING, id=self._state.stays))
 
     async def close(self) -> None:
         """The other end ends its session, unless that stays; what it says last is taken in."""

@@ -205,6 +205,10 @@ class CycleMode(Request, frozen=True, tag="session_cycle_mode"):
     pass
 
 
+class StopSession(Request, frozen=True, tag="background_stop"):
+    """A session that goes on by itself ends, as `agent stop` ends it. Answered before it does."""
+
+
 # To the session: what may take as long as it wants.
 
 

@@ -240,6 +240,8 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     Given only to a front end that can do it. `said` is told there; mode, model and effort are those
     of the session that is left, `rules` what was denied there, or had to ask, by behavior and text.
     `other`: the copy is of another session than the one that is left, and has what that one had.
+    `attach` is the id of one in the background, to be looked at; of the one that is looked at, it
+    begins anew.
     """
 
     path: str = ""
@@ -251,6 +253,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     effort: str = ""
     rules: tuple[tuple[str, str], ...] = ()
     other: bool = False
+    attach: str = ""
 
     @property
     def carries(self) -> bool:

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from gatewright.agent.autonomy.running.attaching import Attaching, Visit
     from gatewright.agent.client.brought import Brought
+    from gatewright.agent.client.port import SessionClient
     from gatewright.agent.commands.outcome import Choice, Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
@@ -34,7 +36,7 @@ def main() -> int:
 
 def begin_early(arguments: Sequence[str]) -> Early | None:
     """Take keys at once where the command line says nothing but that a screen is wanted."""
-    words = iter(arguments)
+    words = iter(() if is_attach(arguments) else arguments)
     for word in words:
         if word not in CONTINUING and (word not in NAMING or next(words, "-").startswith("-")):
             return None
@@ -76,7 +78,7 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
         sys.stdout.write(answer(arguments[1], arguments[2:]) if len(arguments) > 1 else "")
         return 0
     try:
-        if arguments and (code := named(arguments)) is not None:
+        if arguments and (code := named(arguments, early)) is not None:
             return code
         options = parse(arguments, is_tool)
         if options.help:
@@ -90,7 +92,7 @@ def launch(arguments: Sequence[str], early: Early | None = None) -> int:
         return Exit.SIGINT
 
 
-def named(arguments: Sequence[str]) -> int | None:
+def named(arguments: Sequence[str], early: Early | None) -> int | None:
     """What the first word names, if it is no prompt. Raises Conflict for what it nearly names."""
     from gatewright.agent.launch.argv import Conflict  # noqa: PLC0415  loaded by now
     from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
@@ -100,7 +102,7 @@ def named(arguments: Sequence[str]) -> int | None:
     )
 
     word = arguments[0]
-    if (code := in_background(arguments)) is not None:
+    if (code := in_background(arguments, early)) is not None:
         return code
     if word in SUBCOMMANDS:
         from gatewright.agent.launch.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
@@ -108,7 +110,7 @@ def named(arguments: Sequence[str]) -> int | None:
             run_subcommand,
         )
 
-        return run_subcommand(arguments, Starting(opener, leave, load))
+        return run_subcommand(arguments, Starting(opener, leave, load, attach))
     if told := elsewhere(word):
         raise Conflict(told)
     if near := mistyped(word):
@@ -116,21 +118,34 @@ def named(arguments: Sequence[str]) -> int | None:
     return None
 
 
-def in_background(arguments: Sequence[str]) -> int | None:
+def in_background(arguments: Sequence[str], early: Early | None) -> int | None:
     """What is about sessions in the background and must be quick, or is one; else None."""
     if arguments[0] in ("bg", "ps"):
         from gatewright.agent.subcommands.background.quick import quick  # noqa: PLC0415  lazy: 20 ms
 
         return quick(arguments)
+    if is_attach(arguments):
+        from gatewright.agent.subcommands.background.attach_target import visit  # noqa: PLC0415  lazy: 60 ms
+
+        try:
+            return leave(attach(*visit(arguments[1]), early))
+        finally:
+            if early is not None:
+                early.close()
     if list(arguments) != ["__background"]:  # running/launch.py says it
         return None
     from gatewright.agent.autonomy.running.entry import entered  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.launch.kept_log import keep_log  # noqa: PLC0415  lazy: 1 ms
 
     launch = entered()
     keep_log(launch.options)
     from gatewright.agent.autonomy.running.background import run  # noqa: PLC0415  lazy: 100 ms
 
     return leave(run(launch, comes_and_goes))
+
+
+def is_attach(arguments: Sequence[str]) -> bool:
+    return len(arguments) == 2 and arguments[0] == "attach" and arguments[1][:1] != "-"
 
 
 def comes_and_goes(options: LaunchOptions) -> Callable[[], Awaitable[Session]]:
@@ -161,6 +176,8 @@ def start(options: LaunchOptions, early: Early | None = None) -> int:
     options = settled(options, chosen_mode)
     require_known_tools(options, unknown_tool, unknown_offer)
     warn_of_idle_flags(options)
+    from gatewright.agent.launch.kept_log import keep_log  # noqa: PLC0415  lazy: 1 ms
+
     keep_log(options)
     match how:
         case Manner.DUMP:
@@ -196,27 +213,46 @@ def converse(options: LaunchOptions) -> int:
 
 def show(options: LaunchOptions, early: Early | None = None) -> int:
     """The screen, as the person set it up."""
-    import gc  # noqa: PLC0415  lazy: 0.1 ms
-
-    from gatewright.agent.launch.screen_settings import looks, themes_of_plugins  # noqa: PLC0415  lazy: settings, 10 ms
-
-    gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
-    from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
-    from gatewright.tui.style.palette_file import OwnThemes  # noqa: PLC0415  loaded with the screen
-
-    own = looks(options)
     try:
-        return app.run(
-            opener(options, interactive=True),
-            ui=own.ui,
-            themes=OwnThemes(own.themes, own.keep_theme, lambda: themes_of_plugins(options)),
-            history=own.history,
-            resuming=resuming(options, own.sessions),
-            early=early,
-        )
+        own = opener(options, interactive=True)
+        return screen(own, options, lambda folder: resuming(options, folder), early)
     finally:  # where the screen did not come so far as to have the terminal
         if early is not None:
             early.close()
+
+
+def attach(visit: Visit, found: Attaching, early: Early | None = None) -> int:
+    """The screen over a session of another process."""
+    from gatewright.tui.sessions.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+
+    going_on, title = found.going_on(visit), found.ended
+    own = Resuming(found.offered, going_on, not found.live, visit.others, title=title)
+    return screen(lambda: visit.go(found), found.place, lambda _: own, early)
+
+
+def screen(
+    open_: Callable[[], Awaitable[SessionClient]],
+    place: LaunchOptions,
+    own: Callable[[Path], Resuming],
+    early: Early | None,
+) -> int:
+    """`place` says whose settings it looks like, `own` what there is to go on with."""
+    import gc  # noqa: PLC0415  lazy: 0.1 ms
+
+    gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
+    from gatewright.agent.launch.screen_settings import looks, themes_of_plugins  # noqa: PLC0415  lazy: settings, 10 ms
+    from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+    from gatewright.tui.style.palette_file import OwnThemes  # noqa: PLC0415  loaded with the screen
+
+    set_up = looks(place)
+    return app.run(
+        open_,
+        ui=set_up.ui,
+        themes=OwnThemes(set_up.themes, set_up.keep_theme, lambda: themes_of_plugins(place)),
+        history=set_up.history,
+        resuming=own(set_up.sessions),
+        early=early,
+    )
 
 
 def resuming(options: LaunchOptions, folder: Path) -> Resuming:
@@ -308,24 +344,6 @@ def dump(options: LaunchOptions) -> int:
     readable = readable_by(Policy(policy_config(around, "default")), lambda: around.where)
     sys.stdout.write("\n\n".join(system_blocks(around, readable)) + "\n")
     return 0
-
-
-def keep_log(options: LaunchOptions) -> None:
-    """With --debug write a log; else keep defects in a file, and all of it off the terminal."""
-    import os  # noqa: PLC0415
-
-    from gatewright.agent.settings.paths import own_home  # noqa: PLC0415
-
-    folder = own_home(os.environ) / "logs"
-    if options.debug is None:
-        from gatewright.agent.launch.defect_log import keep_defects  # noqa: PLC0415  asyncio needs logging
-
-        keep_defects(folder)
-        return
-    from gatewright.agent.launch import log  # noqa: PLC0415  lazy: 8 ms
-
-    path = log.start(folder, options.debug, env=os.environ)
-    sys.stderr.write(f"agent: logging to {path}\n")
 
 
 def chosen_mode(name: str) -> str:

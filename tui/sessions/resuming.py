@@ -20,6 +20,9 @@ OpenSession: TypeAlias = "Callable[[], Awaitable[SessionClient]]"
 Others: TypeAlias = "Callable[[Switch], Awaitable[SessionClient]]"
 
 
+WHICH = "Go on with which session? Esc starts a new one"
+
+
 class Last(msgspec.Struct, frozen=True):
     """The session that was used last; without a title there was none."""
 
@@ -36,6 +39,7 @@ class Resuming(msgspec.Struct, frozen=True):
 
     `picks`: the person picks the session first. `others` opens further ones. `prompt` is what the
     person said first, in whichever it becomes. `last` looks up what was used last here.
+    `title` is what is asked with the list.
     """
 
     sessions: Callable[[], Awaitable[Sequence[Choice]]]
@@ -44,9 +48,19 @@ class Resuming(msgspec.Struct, frozen=True):
     others: Others | None = None
     prompt: str = ""
     last: Callable[[], Awaitable[Last]] = no_last
+    title: str = WHICH
 
 
-async def chosen(rows: Sequence[Choice], screen: Reach) -> str:
+async def wanted(resuming: Resuming | None, open_: OpenSession, screen: Reach) -> OpenSession:
+    """What opens the session that the person wants, where that is asked."""
+    if resuming is None or not resuming.picks:
+        return open_
+    if not (rows := await resuming.sessions()):
+        screen.talk.note("There is no session to go on with here. This is a new one.", "dim")
+    return resuming.going_on(await chosen(rows, screen, resuming.title) if rows else "")
+
+
+async def chosen(rows: Sequence[Choice], screen: Reach, title: str = WHICH) -> str:
     """The id of the session the person picks; empty for a new one."""
     picked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -56,7 +70,7 @@ async def chosen(rows: Sequence[Choice], screen: Reach) -> str:
 
     screen.pick(
         Picking(
-            "Go on with which session? Esc starts a new one",
+            title,
             [choice_of(row) for row in rows],
             pick=lambda choice: settle(choice.insert),
             cancel=lambda: settle(""),
