@@ -1,6 +1,4 @@
-"""The tool protocol: the only thing gate, loop, MCP and skills know about tools. It does nothing:
-concrete tools, the executor and processes live in their own modules.
-"""
+"""The tool protocol: all that gate, loop, MCP and skills know about tools. It does nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ import msgspec
 from gatewright.tools.access import MAIN, Access, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.services import Planning, Searcher, everything
+from gatewright.tools.services import Planning, Searcher, Terminal, everything
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -331,6 +329,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
     secrets: Secrets = Secrets()  # which variables of `env` a command does not get
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
+    terminal: Terminal | None = None  # of an editor, for commands that nothing confines
     files: TextFiles | None = None  # where the text of files is held; without one the disk
     moments: Moments | None = None  # who may speak at the points of a call
 

@@ -1,4 +1,4 @@
-"""What a session offers to tools besides files and processes: plan mode, web search, a filter."""
+"""What a session offers to tools besides files and processes: plan mode, web search, a terminal."""
 
 from __future__ import annotations
 
@@ -27,6 +27,41 @@ class Planning(Protocol):
     def active(self) -> bool: ...
     def enter(self) -> None: ...
     def leave(self, start: PlanStart, plan: str) -> None: ...
+
+
+class TerminalRun(Protocol):
+    """A command in a terminal that is somebody else's, who keeps what it prints."""
+
+    @property
+    def dropped(self) -> bool:
+        """Whether some of what it printed may be kept by nobody."""
+        ...
+
+    @property
+    def fault(self) -> str:
+        """Why no more is known of it, as half a sentence; empty where it ended, or was ended."""
+        ...
+
+    async def read(self) -> bytes:
+        """What it printed since; empty at the end."""
+        ...
+
+    async def wait(self) -> int | None:
+        """The exit status, 128 + n after signal n; None where nobody says."""
+        ...
+
+    async def kill(self, grace: float = 2.0) -> None:
+        """Have it ended; returns within `grace` seconds whatever its owner does."""
+        ...
+
+
+class Terminal(Protocol):
+    """Where commands run that nothing confines, if the person wants that."""
+
+    def wanted(self) -> bool: ...
+    async def run(self, argv: Sequence[str], cwd: Path, *, agent: str, call: str) -> TerminalRun:
+        """ToolFailure where there is no terminal to be had: then nothing runs."""
+        ...
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gatewright.tools.protocol import JsonObject
+from gatewright.tools.services import Terminal
 from gatewright.tools.textfiles import TextFiles
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
     """Servers and agents are by name, as settings and `--agents` write them."""
 
     files: TextFiles | None = None  # an editor's buffers; without one the disk holds the text
+    terminal: Terminal | None = None  # an editor's; without one every command runs here
     servers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict[str, JsonObject])
     agents: Mapping[str, JsonObject] = msgspec.field(default_factory=dict[str, JsonObject])
     hooks: OwnHooks | None = None

@@ -44,6 +44,7 @@ def call_contexts(
             move=ports.move,
             env=environment(around, ports.where, host.exports, host.path_end),
             files=host.client.files,
+            terminal=host.client.terminal,
             spill=kept / "spill",
             state=kept,
             jobs=ports.jobs if jobs else None,

@@ -165,6 +165,7 @@ async def editor(
     limit: int = LIMIT,
     options: LaunchOptions = USUAL,
     key: str = "key",
+    env: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Editor]:
     """One that has said hello, with a home and a project below `folder`."""
     home, project = folder / "home", folder / "project"
@@ -174,7 +175,8 @@ async def editor(
     text = json.dumps({**usual, **(own or {})})
     (home / ".gatewright" / "settings.json").write_text(text, encoding="utf-8")
     async with ModelServer("\n---\n".join(script)) as server:
-        env = {"HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_BASE_URL": server.url}
+        usual_env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+        env = {**usual_env, "ANTHROPIC_BASE_URL": server.url, **(env or {})}
         if key:
             env["ANTHROPIC_API_KEY"] = key
 

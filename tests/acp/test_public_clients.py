@@ -43,7 +43,9 @@ class Client:
 
 
 @asynccontextmanager
-async def talking(program: Program, server: ModelServer, client: Any) -> AsyncGenerator[Any]:
+async def talking(
+    program: Program, server: ModelServer, client: Any, can: Any = None
+) -> AsyncGenerator[Any]:
     env = program.env(ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
     argv = [*program.argv, "acp", "--model", "anthropic/claude-sonnet-5-5"]
     process = await asyncio.create_subprocess_exec(
@@ -53,7 +55,8 @@ async def talking(program: Program, server: ModelServer, client: Any) -> AsyncGe
         client, process.stdin, process.stdout, use_unstable_protocol=True
     )
     try:
-        await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        version = acp.PROTOCOL_VERSION
+        await connection.initialize(protocol_version=version, client_capabilities=can)
         yield connection, process
     finally:
         await connection.close()

@@ -103,6 +103,7 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "agents.teams": (TRUST, True),
     "agents.autoBackgroundSeconds": (OWN, 30),
     "acp.fullAccess": (OWN, True),
+    "acp.terminal": (OWN, True),
     "workflows.enabled": (OWN, False),
     "workflows.maxConcurrent": (OWN, 5),
     "workflows.maxAgents": (STRICTER, 9),

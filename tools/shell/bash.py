@@ -23,6 +23,7 @@ from gatewright.tools.shell.snapshot import snapshot
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
+DROPPED = "The editor keeps only the end of a long output: some of it may be missing"
 INTERRUPTED = "The person interrupted the command; all it had started was ended."
 
 
@@ -99,7 +100,7 @@ class Bash(InputTool[BashInput]):
                 return
             if job.running:
                 await job.expire(seconds)
-            if job.code == 0 and not job.hidden_lines:
+            if job.code == 0 and not (job.hidden_lines or job.dropped or job.lost):
                 note_shown(input.command, ctx.where.cwd, ctx)
             yield _result(job, input.command, ctx)
         except asyncio.CancelledError:
@@ -159,8 +160,13 @@ def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
     notes = [_settle_directory(job, ctx)]
     if job.stopped:
         notes.append(f"The command was {job.stopped}; all it had started was ended.")
-    fine = not job.stopped and (job.code == 0 or _means_no(command, job.code))
-    if job.code and not job.stopped:
+    if job.lost:
+        notes.append(f"The command was lost: {job.lost}. What it had started here was ended")
+    if job.dropped:
+        notes.append(DROPPED)
+    known = not (job.stopped or job.lost)
+    fine = known and (job.code == 0 or _means_no(command, job.code))
+    if job.code and known:
         notes.append(f"Exit code {job.code}")
     parts = [output, *(f"[{note}]" for note in notes if note)]
     text = "\n".join(part for part in parts if part) or "[no output]"
@@ -168,10 +174,12 @@ def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
         **shown,
         "stdout": output,
         "stderr": "",
-        "interrupted": bool(job.stopped),
+        "interrupted": bool(job.stopped or job.lost),
         "exitCode": job.code,
     }
-    summary = job.stopped or (f"exit {job.code}" if job.code else "done")
+    summary = (
+        job.stopped or ("lost" if job.lost else "") or (f"exit {job.code}" if job.code else "done")
+    )
     result = ToolResult.text(text, summary=summary, data=data)
     return (
         result if fine else ToolResult(ok=False, content=result.content, summary=summary, data=data)

@@ -7,30 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-import secrets
-import shlex
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import (
-    Child,
-    JsonObject,
-    Progress,
-    ToolContext,
-    ToolFailure,
-)
-from gatewright.tools.shell.environment import scripted
+from gatewright.tools.protocol import JsonObject, Progress, ToolContext
 from gatewright.tools.shell.output import HeadTail, spill_path
+from gatewright.tools.shell.ways import Line, Way, started
 from gatewright.tools.system import private
-from gatewright.tools.system.sweep import SHELL_MARK
 
 HEAD = 10_000
 TAIL = 18_000
@@ -58,38 +48,10 @@ class ShellLimits(msgspec.Struct, frozen=True, kw_only=True):
     offer: float = 2.0
 
 
-class Shell(msgspec.Struct, frozen=True, kw_only=True):
-    """A command and the shell that runs it."""
+class Shell(Line, frozen=True, kw_only=True):
+    """A command, the shell that runs it, and how far it may go."""
 
-    command: str
-    program: str
-    cwd: Path
-    env: Mapping[str, str]
-    snapshot: Path | None = None
     limits: ShellLimits = ShellLimits()
-
-
-def script(shell: Shell, mark: str) -> str:
-    """The command wrapped so that its shell says at the end in which directory it is.
-
-    The report goes to a copy of stdout the command itself does not have (descriptor 9), so
-    redirections do not catch it and nothing the command starts keeps the pipe open by it. All of
-    it is one line, as eval counts on from there: the lines that errors name are the command's own.
-    """
-    sources = (shell.snapshot, shell.env.get("GATEWRIGHT_ENV_FILE"))
-    parts = [SHELL_MARK]
-    named = (shlex.quote(str(source)) for source in sources if source)
-    parts.extend(f"[ ! -f {name} ] || . {name} >/dev/null 2>&1 || :" for name in named)
-    report = f'{{ printf "\\0{mark}"; pwd -P; printf "\\0"; }} 2>/dev/null >&9'
-    parts.append("shopt -s expand_aliases 2>/dev/null; exec 9>&1")
-    parts.append(f"trap {shlex.quote(report)} EXIT")
-    parts.append(f"{{ eval {_one_line(shell.command)}; }} 9>&-")
-    return "; ".join(parts)
-
-
-def _one_line(text: str) -> str:
-    """Quoted for bash without a line break."""
-    return "$'" + text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n") + "'"
 
 
 class ShellJob:
@@ -97,12 +59,10 @@ class ShellJob:
 
     kind = "shell"
 
-    def __init__(self, child: Child, shell: Shell, mark: str, ctx: ToolContext) -> None:
-        self._child = child
+    def __init__(self, way: Way, shell: Shell, ctx: ToolContext) -> None:
+        self._way = way
         self._title = shell.command
         self._detachable = ctx.jobs is not None
-        self._mark = b"\0" + mark.encode()
-        self._held = b""
         self._path = spill_path(ctx.spill, "bash")
         self._file: BinaryIO | None = None
         self._written = 0
@@ -117,7 +77,6 @@ class ShellJob:
         self.heard: Callable[[bytes], object] | None = None  # who follows what it prints
         self.code: int | None = None
         self.seconds = 0.0
-        self.cwd = ""  # where the shell was at its end
         self._pump = asyncio.create_task(self._run())
 
     @property
@@ -138,13 +97,29 @@ class ShellJob:
         return self._stopped
 
     @property
+    def lost(self) -> str:
+        """Why nobody knows how it ended, empty if that is known."""
+        return "" if self._stopped else self._way.fault
+
+    @property
+    def dropped(self) -> bool:
+        """Whether some of what it printed may be kept by nobody."""
+        return self._way.dropped
+
+    @property
+    def cwd(self) -> str:
+        """Where the shell was at its end."""
+        return self._way.cwd
+
+    @property
     def work_file(self) -> Path | None:
         return self._path if self._file is not None else None
 
     def status(self) -> str:
         if self.running:
             return "running"
-        return self._stopped or f"exit {self.code}"
+        lost = self.lost
+        return self._stopped or (f"lost: {lost}" if lost else f"exit {self.code}")
 
     async def wait(self) -> None:
         await self._ended.wait()
@@ -156,7 +131,7 @@ class ShellJob:
     async def _stop(self, why: str) -> None:
         if self.running:
             self._stopped = self._stopped or why
-            await self._child.kill(GRACE)
+            await self._way.kill(GRACE)
         await self._ended.wait()
 
     async def expire(self, seconds: float) -> None:
@@ -169,39 +144,18 @@ class ShellJob:
 
     async def _run(self) -> None:
         try:
-            while chunk := await self._child.read():
-                self._take(self._unmarked(chunk))
+            while chunk := await self._way.read():
+                self._take(chunk)
                 if self._too_much():
-                    await self._child.kill(0.5)
-            self._take(self._held)
-            self.code = await self._child.wait()
+                    await self._way.kill(0.5)
+            self.code = await self._way.wait()
         finally:
             self.seconds = time.monotonic() - self._started
             if self._file is not None:
                 self._file.close()
             self._ended.set()
 
-    def _unmarked(self, chunk: bytes) -> bytes:
-        """The output without the shell's closing report, which may be split between chunks."""
-        data = self._held + chunk if self._held else chunk
-        self._held = b""
-        start = data.find(self._mark)
-        if start >= 0:
-            end = data.find(b"\0", start + 1)
-            if end < 0:
-                self._held = data[start:]
-                return data[:start]
-            self.cwd = os.fsdecode(data[start + len(self._mark) : end].removesuffix(b"\n"))
-            return data[:start] + data[end + 1 :]
-        cut = data.rfind(b"\0", -len(self._mark))
-        if cut >= 0 and self._mark.startswith(data[cut:]):
-            self._held = data[cut:]
-            return data[:cut]
-        return data
-
     def _take(self, data: bytes) -> None:
-        if not data:
-            return
         self._last_output = time.monotonic()
         if self._file is None and self._kept.size + len(data) > HEAD + TAIL:
             self.keep_file()
@@ -252,8 +206,11 @@ class ShellJob:
         if self._file is not None:
             whole = self._written == self._kept.size
             what = "the whole is" if whole else f"its first {self._written:,} bytes are"
+            if self.dropped and whole:
+                what = "what the editor gave of it is"
             where = f"; {what} in {self._path}"
-        return f"[{counted(lines, 'line')} ({hidden:,} bytes) left out{where}]"
+        least = "at least " if self.dropped else ""
+        return f"[{least}{counted(lines, 'line')} ({hidden:,} bytes) left out{where}]"
 
     @property
     def hidden_lines(self) -> int:
@@ -314,13 +271,5 @@ class ShellJob:
 
 
 async def start(shell: Shell, ctx: ToolContext) -> ShellJob:
-    """Start the command in the sandbox profile the call was given."""
-    mark = f"end-{secrets.token_hex(8)}-"  # starts with no digit: printf would read it as octal
-    text = script(shell, mark)
-    if len(text.encode()) > 120_000:
-        raise ToolFailure("The command is too long. Write it to a file and run that.")
-    request = scripted(shell.program, shell.cwd, shell.env, text)
-    if ctx.confinement is not None:
-        request = ctx.confinement.confine(request)
-    child = await ctx.spawn(request)
-    return ShellJob(child, shell, mark, ctx)
+    """Start the command where it belongs."""
+    return ShellJob(await started(shell, ctx), shell, ctx)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -20,9 +21,11 @@ from gatewright.agent.frontends.acp import auth_methods, params, stored_sessions
 from gatewright.agent.frontends.acp.acp_consent import Consent
 from gatewright.agent.frontends.acp.editor_files import EditorFiles
 from gatewright.agent.frontends.acp.jsonrpc import AUTH, BAD_PARAMS, DEFECT, INVALID, Peer, RpcError
+from gatewright.agent.frontends.acp.offered_options import own_terminal
 from gatewright.agent.frontends.acp.open_session import OpenSession
 from gatewright.agent.frontends.acp.prompt_blocks import Message, message_of
 from gatewright.agent.frontends.acp.servers_given import as_entries
+from gatewright.agent.frontends.acp.terminals.editor_terminals import EditorTerminals
 from gatewright.agent.frontends.acp.whole_texts import on_disk
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
@@ -216,7 +219,9 @@ class EditorAgent:
     async def _made(self, options: LaunchOptions, servers: Mapping[str, JsonObject]) -> OpenSession:
         peer = self._peer
         files = self._files() if self._client.files else None
-        session = await self._ports.open(options, Brought(files=files, servers=servers))
+        terminals = EditorTerminals(peer) if self._client.terminal else None
+        client = Brought(files=files, servers=servers, terminal=terminals)
+        session = await self._ports.open(options, client)
         consent = Consent(peer, forms=self._client.forms)
         text_of = files.latest if files is not None else on_disk
         opened = OpenSession(session, peer, consent, self._auth, text_of)
@@ -225,6 +230,10 @@ class EditorAgent:
             files.roots = lambda: (opened.where.root, *opened.where.added)
             files.tell = opened.say_of_file
             files.raced = session.jobs_of(MAIN).all.side_by_side
+        if terminals is not None:
+            terminals.session = session.id
+            terminals.opened = opened.show_terminal
+            terminals.wanted = partial(own_terminal, session)
         self._sessions[session.id] = opened
         return opened
 

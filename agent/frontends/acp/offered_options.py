@@ -190,6 +190,12 @@ def full_access(session: Session) -> bool:
     return book is not None and book.around.settings.acp.full_access
 
 
+def own_terminal(session: Session) -> bool:
+    """Whether the person wants commands that nothing confines in the client's terminal."""
+    book = session.part(SettingsBook)
+    return book is not None and book.around.settings.acp.terminal
+
+
 def _told(row: Row) -> Json:
     about = {"description": row.about} if row.about else {}
     return {"id": row.id, "name": row.name, **about}

@@ -120,6 +120,11 @@ class OpenSession:
         """With the result of the call that is about it."""
         self._updates.note(str(real), text)
 
+    def show_terminal(self, agent: str, call: str, terminal: str) -> None:
+        """On the card of the call whose command runs in it."""
+        for update in self._updates.in_terminal(agent, call, terminal):
+            self._paced.add(update)
+
     def configured(self) -> Json:
         return {"modes": self.options.modes, "configOptions": self.options.told()}
 

@@ -33,6 +33,7 @@ class Capabilities(_In, frozen=True):
     fs: Files | None = None
     elicitation: Forms | None = None
     auth: AuthWays | None = None
+    terminal: bool = False
 
     @property
     def files(self) -> bool:
@@ -177,3 +178,17 @@ class Elicited(_In, frozen=True):
 
 class FileText(_In, frozen=True):
     content: str
+
+
+class Created(_In, frozen=True):
+    terminal_id: str
+
+
+class Printed(_In, frozen=True):
+    output: str
+    truncated: bool = False
+
+
+class Exited(_In, frozen=True):
+    exit_code: int | None = None
+    signal: str | None = None

@@ -78,6 +78,11 @@ def text_content(text: str) -> Json:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
+def terminal_content(id: str) -> Json:
+    """A terminal of the client, which shows by itself what is printed in it."""
+    return {"type": "terminal", "terminalId": id}
+
+
 def plan(todo: Todo) -> Json:
     entries = [
         {"content": item.text, "priority": PRIORITY, "status": item.state} for item in todo.items

@@ -18,6 +18,7 @@ from gatewright.agent.frontends.acp.shown_blocks import (
     fenced,
     plan,
     results,
+    terminal_content,
     text_content,
     unknown,
 )
@@ -47,7 +48,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import TextPart, ThinkingPart
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import Diff, Todo
+from gatewright.tools.blocks import Diff, Output, Text, Todo
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system.untyped_json import Json
 
@@ -96,6 +97,8 @@ class Updates:
         self._early: dict[str, TasksChanged] = {}
         self._known = MustKnow()
         self._paths: dict[str, tuple[str, ...]] = {}  # of calls that run, by our id
+        self._terminals: dict[tuple[str, str], str] = {}  # of calls that run, by agent and call
+        self._behind: dict[str, str] = {}  # of calls whose work goes on, by our id
         self._notes: dict[str, str] = {}  # what is to be said of a file with a call's result
 
     def of(self, envelope: Envelope) -> Iterator[Json]:
@@ -111,6 +114,7 @@ class Updates:
                 yield from self._finished(event, agent, envelope.uuid)
             case SessionStarted():  # what ran in the process before ended with it
                 self._background.clear()
+                self._behind.clear()
             case TasksChanged(ended=id) if id:
                 yield from self._over(event)
             case Decided() | ToolProgressed():
@@ -138,6 +142,12 @@ class Updates:
         """Something to say with the result of a call that runs and is about this file."""
         if any(path in paths for paths in self._paths.values()):
             self._notes[path] = text
+
+    def in_terminal(self, agent: str, call: str, terminal: str) -> Iterator[Json]:
+        """A command of this call runs in a terminal of the client."""
+        self._terminals[agent, call] = terminal
+        if self.id_of(agent, call) in self._open:
+            yield self._about(agent, call, content=[terminal_content(terminal)])
 
     def foreseen(self, agent: str) -> WholeOf:
         """What is known of files before a change; of another copy of the project nothing is."""
@@ -210,8 +220,9 @@ class Updates:
             "status": "in_progress",
             "rawInput": event.input,
         }
+        terminal = self._terminals.get((agent, event.call_id), "")
         if shown := contents(event.view, self.foreseen(agent)):
-            update["content"] = shown
+            update["content"] = [terminal_content(terminal)] if terminal else shown
         if event.paths:
             update["locations"] = [{"path": path} for path in event.paths]
         about = {"agent": name, "path": agent} if name else {"tool": event.name}
@@ -223,15 +234,23 @@ class Updates:
         self._told_at.pop(id, None)
         known = partial(self._texts.done, uuid)
         view = () if GOES_ON in event.data else event.view
-        shown = contents(view, unknown if self._elsewhere(agent) else known)
+        terminal = self._terminals.pop((agent, event.call_id), "")
+        if terminal and view:
+            view = tuple(block for block in view if not isinstance(block, Output))
+            view = view or ((Text(event.summary),) if not event.ok else ())
+        shown = [terminal_content(terminal)] if terminal else []
+        shown += contents(view, unknown if self._elsewhere(agent) else known)
         pictures = [part for part in event.content if isinstance(part, ImageContent)]
-        shown += list(results(pictures if view else event.content))
+        said = terminal and GOES_ON not in event.data
+        shown += list(results(pictures if view or said else event.content))
         for path in self._paths.pop(id, ()):
             if note := self._notes.pop(path, ""):
                 shown.append(text_content(note))
         yield {**_call(id), "status": "completed" if event.ok else "failed", "content": shown}
         if task := event.data.get(GOES_ON):
             self._background[str(task)] = id
+            if terminal:
+                self._behind[id] = terminal
             if (over := self._early.pop(str(task), None)) is not None:
                 yield from self._over(over)
         if agent == MAIN and event.ok:
@@ -246,6 +265,8 @@ class Updates:
             return
         told = text_content(ENDED.format(end.ended, end.status))
         last = [text_content(fenced(end.tail))] if end.tail.strip() else []
+        if terminal := self._behind.pop(id, ""):
+            last = [terminal_content(terminal)]
         yield {**_call(id), "content": [told, *last]}
 
     def _about(self, agent: str, call: str, **more: object) -> Json:
@@ -253,6 +274,8 @@ class Updates:
 
     def _due(self, agent: str, call: str, now: float) -> bool:
         id = self.id_of(agent, call)
+        if (agent, call) in self._terminals:
+            return False  # the client shows it by itself
         due = bool(id) and now - self._told_at.get(id, 0.0) >= BETWEEN
         if due:
             self._told_at[id] = now

@@ -11,3 +11,7 @@ class Acp(Section, frozen=True):
     full_access: Annotated[
         bool, owned("Offer editors a mode in which only what is dangerous asks.")
     ] = False
+    terminal: Annotated[
+        bool,
+        owned("Run commands that nothing confines in the editor's own terminal, if it has one."),
+    ] = False
