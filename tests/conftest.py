@@ -16,7 +16,7 @@ import pytest
 from hypothesis import is_hypothesis_test
 
 from tests.e2e.program import Program
-from tests.fakes import examples
+from tests.fakes import examples, rewritten
 from tests.fakes.warm import Nursery
 
 OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
@@ -53,6 +53,8 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all is collected: nothing of it is garbage, a tenth of the time is looking
     examples.begin(proof=config.option.markexpr == "proof")
+    if config.getoption("numprocesses", None) and config.args == config.getini("testpaths"):
+        rewritten.make_ready(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -72,8 +74,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: no collection in the midst of a test goes through it again."""
-    gc.collect()
+    """What is loaded by now stays: no collection in the midst of a test goes through it again.
+
+    What of it is garbage stays, too: to look for it costs each worker more than it holds.
+    """
     gc.freeze()
     gc.set_threshold(YOUNG, 20, 20)
     gc.enable()

@@ -42,7 +42,8 @@ def in_order(names: list[str]) -> int:
 def test_all_finish_in_order_and_the_cost_is_the_servers(
     program: Program, retry_after: str
 ) -> None:
-    server = NarrowServer(script, retry_after=retry_after)
+    # An answer takes longer than a burst of requests needs to come: all but one of it are refused.
+    server = NarrowServer(script, retry_after=retry_after, seconds=0.1)
     with ServerThread(server=server):
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
         flags = ("--output-format", "stream-json", "--verbose", "--model", "haiku")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
-from tests.fakes.waiting import until, written
+from tests.fakes.waiting import PATIENCE, until, written
 
 pytestmark = pytest.mark.e2e
 PAGE = Path(__file__).parent.parent.parent / "docs" / "mcp.md"
@@ -129,8 +129,10 @@ def test_of_a_client_that_is_killed_in_mid_call_nothing_is_left(program: Program
 
 
 def test_the_page_sets_up_another_client(program: Program) -> None:
-    """The client is ourselves, with the very entry that the page shows."""
-    (shown,) = re.findall(r"```json\n(\{[^`]*\"serve\"[^`]*)```", PAGE.read_text(encoding="utf-8"))
+    """The client is ourselves, with the very entry that the page shows, and patience."""
+    (page,) = re.findall(r"```json\n(\{[^`]*\"serve\"[^`]*)```", PAGE.read_text(encoding="utf-8"))
+    shown = page.replace('"command"', f'"startupTimeout": {PATIENCE * 1000:.0f}, "command"')
+    assert shown != page
     script = 'call: mcp__agent__Read {"file_path": "notes.txt"}\n---\nsay: Done.\n'
     with ServerThread(script) as server:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}

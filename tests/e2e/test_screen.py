@@ -181,7 +181,7 @@ def test_a_first_message_waits_until_there_is_somebody_to_answer(program: Progra
         terminal.wait_for("What shall answer?", "what is here?")
         terminal.send("demo")
         terminal.press("enter")
-        terminal.wait_for("Model: demo", "This is the demo:")
+        terminal.wait_for("Model: demo", "This is the demo:", " in \u00b7 ")  # the turn has ended
         say(terminal, "/exit")
         assert terminal.wait_exit() == 0
     said = [line["content"][0]["text"] for line in program.stored() if line["type"] == "user"]

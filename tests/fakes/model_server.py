@@ -41,8 +41,10 @@ from typing import Any
 from tests.fakes import amazon
 from tests.fakes.scripted_provider import Answer, Line, read_script
 from tests.fakes.scripts import RENDER, WHOLE, error_body, error_event, has
+from tests.fakes.waiting import PATIENCE
 
 LIMIT = 30.0
+GATED = 100.0  # seconds: longer than a test waits for what comes before
 
 
 @dataclass
@@ -118,7 +120,7 @@ class ModelServer:
             self._loop.call_soon_threadsafe(gate.set)
 
     async def reached(self, name: str) -> None:
-        await asyncio.wait_for(self._gate("reached", name).wait(), LIMIT)
+        await asyncio.wait_for(self._gate("reached", name).wait(), PATIENCE)
 
     async def start(self, port: int = 0) -> None:
         self._loop = asyncio.get_running_loop()
@@ -248,7 +250,7 @@ class ModelServer:
             case "wait":
                 self._gate("reached", line.text.strip()).set()
                 released = self._gate("released", line.text.strip())
-                await asyncio.wait_for(released.wait(), LIMIT)
+                await asyncio.wait_for(released.wait(), GATED)
             case "delay":
                 await asyncio.sleep(float(line.text))
             case "raw":

@@ -61,7 +61,7 @@ READING = 0.8  # seconds a person looks at a question before answering it
 
 # Seconds after which a key that has done nothing to be seen came too early; a letter is seen in the
 # draft then, where there is one.
-NOTHING, NO_LETTER = 5.0, 15.0
+NOTHING, NO_LETTER = 5.0, 20.0
 
 LAST_WORDS = 2.0  # seconds for what is on its way; somebody else may hold the terminal open
 

@@ -12,7 +12,7 @@ import typer
 from gatewright.agent.settings.paths import places
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.subcommands.lsp.lsp_group import doctor, list_
-from tests.lsp.known_server import entry
+from tests.lsp.known_server import entry, inside
 
 
 @pytest.fixture
@@ -22,9 +22,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "a.x").write_text("fine\n", encoding="utf-8")
     (root / "Stackfile").write_text("fine\n", encoding="utf-8")
     (home / ".gatewright").mkdir(parents=True)
+    program = inside(root)
     servers: dict[str, Any] = {
-        "fine": entry(),
-        "broken": {**entry("begin=crash"), "extensionToLanguage": {"Stackfile": "stack"}},
+        "fine": entry(program=program),
+        "broken": {
+            **entry("begin=crash", program=program),
+            "extensionToLanguage": {"Stackfile": "stack"},
+        },
         "unneeded": {**entry("begin=crash"), "extensionToLanguage": {".y": "y"}},
     }
     settings = json.dumps({"lspServers": servers, "lsp": {"use": [*servers, "misspelt"]}})

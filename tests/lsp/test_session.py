@@ -19,7 +19,7 @@ from gatewright.agent.settings.paths import places
 from gatewright.agent.settings.trust import TrustStore
 from tests.fakes.plugin_trees import bare_plugin, write_json
 from tests.fakes.waiting import PATIENCE
-from tests.lsp.known_server import entry
+from tests.lsp.known_server import entry, inside
 from tests.permissions.composed import Desk, desk
 
 
@@ -61,7 +61,8 @@ async def test_an_error_is_in_the_very_next_request_once(tmp_path: Path, sandbox
         writes("3", "a.x", "fine\n"),
         "say: done",
     )  # fmt: skip
-    given = own(sandbox=sandbox, lsp={"waitMs": 20_000})
+    server = entry(program=inside(tmp_path / "project"))
+    given = own(sandbox=sandbox, lsp={"waitMs": 20_000}, lspServers={"scripted": server})
     async with desk(tmp_path, script, mode="bypassPermissions", own=given) as made:
         made.session.submit("go")
         await ended(made)

@@ -258,12 +258,14 @@ class TestAPackage:
         said = refused(NpmSource("one"), into, env={"PATH": "/nonexistent"})
         assert "npm config set registry" in said
 
+    @pytest.mark.parametrize("home", ["", "gone"], ids=["a home", "no home"])
     def test_npm_is_asked_for_its_registry(
-        self, server: MarketServer, into: Path, tmp_path: Path
+        self, server: MarketServer, into: Path, tmp_path: Path, home: str
     ) -> None:
         server.package("one", {"1.0.0": tarball({"a": "b"})})
         laid(tmp_path / "bin", {"npm*": f"#!/bin/sh\necho {server.url}\n"})
-        got(NpmSource("one"), into, env={"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
+        path = f"{tmp_path}/bin:{os.environ['PATH']}"
+        got(NpmSource("one"), into, env={"PATH": path, "HOME": str(tmp_path / home)})
         assert names(into) == {"a"}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from textual._context import active_app
 
@@ -35,21 +37,23 @@ def broken() -> None:
     raise RuntimeError("a defect")
 
 
+async def stream(session: FakeSession, pause: float, more: Callable[[int], bool]) -> None:
+    session.publish(TurnStarted())
+    text = ""
+    while more(number := text.count(" ")):
+        piece = f"word{number} "
+        text += piece
+        session.publish(TextDelta(text=piece))
+        await asyncio.sleep(pause)
+    text += "THE-END"
+    session.publish(AssistantMessage(id="m", model="x", parts=(TextPart(text),)))
+    if told := os.environ.get("ENDED"):
+        Path(told).touch()
+
+
 def main() -> int:
     what = sys.argv[1]
     session = FakeSession()
-
-    async def stream() -> None:
-        """Much faster than any terminal reads."""
-        session.publish(TurnStarted())
-        text = ""
-        for number in range(3000):
-            piece = f"word{number} "
-            text += piece
-            session.publish(TextDelta(text=piece))
-            await asyncio.sleep(0.001)
-        text += "THE-END"
-        session.publish(AssistantMessage(id="m", model="x", parts=(TextPart(text),)))
 
     def turn(text: str) -> None:
         said = TextPart(f"{text}: {HOSTILE}")
@@ -69,7 +73,11 @@ def main() -> int:
         elif what == "crash":
             broken()
         elif what == "stream":
-            tasks.append(asyncio.create_task(stream()))
+            # Much faster than any terminal reads.
+            tasks.append(asyncio.create_task(stream(session, 0.001, lambda n: n < 3000)))
+        elif what == "until":
+            end = Path(os.environ["UNTIL"])
+            tasks.append(asyncio.create_task(stream(session, 0.05, lambda _: not end.exists())))
         elif what in scenes:
             scenes[what](session)
         return session.facade()

@@ -46,7 +46,7 @@ def test_the_screen_comes_back_with_the_draft(command: str, after: str, told: st
 def test_what_happens_meanwhile_does_not_write_over_the_editor(tmp_path: Path) -> None:
     go = tmp_path / "go"
     script = f"sh -c 'echo EDITING; until test -e {go}; do sleep 0.05; done' -"
-    with child("stream", EDITOR=script) as terminal:
+    with child("until", EDITOR=script, UNTIL=str(go)) as terminal:
         terminal.wait_for(READY)
         terminal.press("ctrl+g")
         terminal.wait_for("EDITING")

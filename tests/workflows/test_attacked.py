@@ -14,7 +14,9 @@ import pytest
 from gatewright.agent.record.events import ToolFinished, TurnEnded, WorkflowEnded, WorkflowStarted
 from gatewright.agent.turn import structured_answer
 from gatewright.agent.turn.structured_answer import MOST, Shape
+from gatewright.tools import executor
 from gatewright.tools.blocks import Code
+from tests.fakes.waiting import PATIENCE
 from tests.permissions.composed import ID, desk
 from tests.workflows.playing import play
 from tests.workflows.test_session import OK, agreed, answers, launch, one
@@ -44,7 +46,10 @@ def test_a_schema_that_cannot_be_used_is_a_problem_and_no_defect(schema: dict[st
     assert "cannot be used" in Shape(json.dumps(schema)).problem('"x"')
 
 
-async def test_args_that_never_fit_stop_no_session(tmp_path: Path) -> None:
+async def test_args_that_never_fit_stop_no_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor, "FORESEEING", PATIENCE)  # a second of work is many of the wall
     meta = f"{{name: 'one', description: 'x', args: {json.dumps(BOMB)}}}"
     script = f"export const meta = {meta};\nreturn 1;\n"
     async with desk(tmp_path, [launch(script, args=json.loads(LONG)), *OK]) as opened:

@@ -61,13 +61,12 @@ class NpmSettings:
         program = find("npm", self._env, avoid)
         if not program:
             return ""
-        home = self._env.get("HOME", "/")
         wanted = ("HOME", "USER", "LANG", "APPDATA", "XDG_CONFIG_HOME")
         env = {name: self._env[name] for name in wanted if name in self._env}
         env["PATH"] = search_path(self._env, avoid).text
         request = SpawnRequest(
             argv=(program, "config", "get", "registry", "--ignore-scripts", "--global"),
-            cwd=Path(home),
+            cwd=_home(self._env),
             env=env,
         )
         try:
@@ -76,6 +75,12 @@ class NpmSettings:
             return ""
         text = said.output.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return text if said.code == 0 and not any(letter.isspace() for letter in text) else ""
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    """Where nothing of a project is found; who has none asks all the same."""
+    home = Path(env.get("HOME", "/"))
+    return home if home.is_dir() else Path("/")
 
 
 def _place(env: Mapping[str, str]) -> Path:
