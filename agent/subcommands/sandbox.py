@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
+from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.argv import Conflict

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.modes import Strip
 from gatewright.permissions.paths import Place
@@ -28,8 +29,7 @@ from gatewright.permissions.rulebook.rules import (
 Mark: TypeAlias = Literal["", "invalid", "unknown", "ignored", "shadowed"]
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRule:
+class ListedRule(msgspec.Struct, frozen=True):
     """`about` is the sentence behind the mark, or what the rule does."""
 
     behavior: Behavior

@@ -13,11 +13,12 @@ import msgspec
 
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
 from gatewright.permissions.rulebook.rules import PathForm, Rank, Rule
+from gatewright.tools.system.patterns import later
 
-_MAGIC = re.compile(r"[*?\[{]")
-_BARE = re.compile(r"[\w/. -]*", re.ASCII)  # means itself in a glob
-_WILD = re.compile(r"[*?]+")
-_UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
+_MAGIC = later(r"[*?\[{]")
+_BARE = later(r"[\w/. -]*", re.ASCII)  # means itself in a glob
+_WILD = later(r"[*?]+")
+_UNSURE = later(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
 MAX_GROUPS = 64
 
 

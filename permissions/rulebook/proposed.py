@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
@@ -31,8 +31,7 @@ TRIED = 20  # of the last calls
 NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(msgspec.Struct, frozen=True):
     """`text` is what it would do, or why it is no rule; `hints` are worth knowing before."""
 
     valid: bool
@@ -40,8 +39,7 @@ class Proposed:
     hints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """What a new rule comes into."""
 
     place: Place

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from fnmatch import translate
-
-from gatewright.tools.system.patterns import later
+from collections.abc import Callable, Iterable
 
 # Interpreters and wrappers: any rule that begins with one of them is as broad as all of Bash.
 INTERPRETERS: tuple[str, ...] = (
@@ -36,11 +33,22 @@ BARE_RUNNERS: frozenset[str] = frozenset(
 )  # fmt: skip
 
 
-_INTERPRETER = later("|".join(map(translate, INTERPRETERS)), re.IGNORECASE)
+def listed(names: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a name is one of these; a star at the end stands for any rest, and nowhere else.
+
+    One pattern of all of them takes 2 ms to be made, in the way of the first command.
+    """
+    each = tuple(names)
+    whole = frozenset(name for name in each if not name.endswith("*"))
+    begun = tuple(name[:-1] for name in each if name.endswith("*"))
+    return lambda name: name in whole or name.startswith(begun)
+
+
+_interpreter = listed(map(str.casefold, INTERPRETERS))
 
 
 def is_interpreter(program: str) -> bool:
-    return _INTERPRETER.match(program.rpartition("/")[2]) is not None
+    return _interpreter(program.rpartition("/")[2].casefold())
 
 
 def is_runner(text: str, *, whole: bool = False) -> bool:

@@ -6,7 +6,7 @@ Whether they do is decided as the call itself is, with them in force. Never rais
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -50,8 +50,7 @@ INVALID = "That is no rule yet."
 IN_AUTO = "Auto mode leaves it out, as it can run any code."
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """The call that is asked about, and what stands beside it; `recent` has the newest first."""
 
     judged: Judged

@@ -10,11 +10,11 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.decision import Named

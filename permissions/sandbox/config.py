@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox.limits import Limits, with_limit
 from gatewright.permissions.sandbox.profile import Network, Reach
@@ -35,8 +37,7 @@ def firm_reads(deny_read: tuple[str, ...]) -> tuple[str, ...]:
     return deny_read[len(ours) :] if deny_read[: len(ours)] == ours else deny_read
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """Paths are as people write them; `base` is where relative ones start."""
 
     cwd: Path
@@ -50,9 +51,9 @@ class Config:
     allow_read: tuple[str, ...] = ()
     deny_write: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
-    network: Network = field(default_factory=Network)
-    limits: Limits = field(default_factory=Limits)
-    secrets: Secrets = field(default_factory=Secrets)
+    network: Network = msgspec.field(default_factory=Network)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    secrets: Secrets = msgspec.field(default_factory=Secrets)
 
 
 class FileSettings(Protocol):

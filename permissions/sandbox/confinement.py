@@ -9,10 +9,10 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside

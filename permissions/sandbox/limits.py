@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.tools.system.patterns import later
 
@@ -11,8 +13,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = later(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """0 leaves a resource as it is. `memory` and `fsize` count bytes, `cpu` seconds."""
 
     nproc: int = 4096
@@ -23,7 +24,7 @@ class Limits:
     tmp: int = 4 << 30  # of the private /tmp, which lives in memory
 
 
-NAMES = tuple(each.name for each in fields(Limits))
+NAMES = Limits.__struct_fields__
 
 
 def with_limit(limits: Limits, text: str) -> Limits:

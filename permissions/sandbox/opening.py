@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import TIER_A_NAME, ancestors, components_meet, inside
@@ -29,19 +30,18 @@ _NAMED: Final = 4
 _OF_GIT: Final = frozenset((*GIT_KEPT, *GIT_UNWANTED))
 
 
-@dataclass(slots=True)
-class Judge:
+class Judge(msgspec.Struct):
     """Goes through the words of one line; `firm` says what no yes opens."""
 
     profile: SandboxProfile
     firm: frozenset[str]  # protected and masked paths that stay so, there or not
     kept: Callable[[str], bool]  # whether a setting says that this name does not change
-    _hides: dict[str, None] = field(default_factory=dict[str, None])
-    _keeps: dict[str, None] = field(default_factory=dict[str, None])
-    _aside: dict[str, None] = field(default_factory=dict[str, None])
-    _own: dict[str, None] = field(default_factory=dict[str, None])  # where nothing stays
-    _reads: dict[str, File] = field(default_factory=dict[str, File])
-    _writes: dict[str, File] = field(default_factory=dict[str, File])
+    _hides: dict[str, None] = msgspec.field(default_factory=dict[str, None])
+    _keeps: dict[str, None] = msgspec.field(default_factory=dict[str, None])
+    _aside: dict[str, None] = msgspec.field(default_factory=dict[str, None])
+    _own: dict[str, None] = msgspec.field(default_factory=dict[str, None])  # where nothing stays
+    _reads: dict[str, File] = msgspec.field(default_factory=dict[str, File])
+    _writes: dict[str, File] = msgspec.field(default_factory=dict[str, File])
 
     def offer(self, names: Iterable[Named]) -> Offer:
         names = tuple(names)

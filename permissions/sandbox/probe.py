@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.linux import bwrap, landlock, seccomp
@@ -19,8 +20,7 @@ Level: TypeAlias = Literal["bwrap", "landlock", "none"]
 SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """`why` says what is missing; empty when everything works."""
 
     level: Level

@@ -6,8 +6,10 @@ Pure: the facts about the disk come in as a `Survey`; nothing here looks at the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.limits import Limits
@@ -16,8 +18,7 @@ Reach: TypeAlias = Literal["none", "proxy", "open"]
 Kind: TypeAlias = Literal["dir", "file"]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(msgspec.Struct, frozen=True):
     """`none` has only a loopback of its own, `proxy` reaches allowed domains, `open` everything."""
 
     reach: Reach = "none"
@@ -28,8 +29,7 @@ class Network:
     unix_sockets: tuple[str, ...] = ()  # paths; "*" is every one that is not masked
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True):
     """What the person's settings and this call's decision ask for; paths are absolute and real."""
 
     cwd: str
@@ -40,11 +40,10 @@ class Wishes:
     seen: tuple[str, ...] = ()  # stay visible where others are hidden: home, programs
     windows: tuple[str, ...] = ()  # stay readable in what is masked
     network: Network = Network()
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = msgspec.field(default_factory=Limits)
 
 
-@dataclass(frozen=True, slots=True)
-class Wider:
+class Wider(msgspec.Struct, frozen=True):
     """What one run may do that others may not; `env` is its own, secret or not.
 
     In a work tree it may do less: of what lies around it nothing is writable.
@@ -53,19 +52,17 @@ class Wider:
     writes: tuple[str, ...] = ()
     tree: str = ""
     network: Network | None = None  # in place of that of all others
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(msgspec.Struct, frozen=True):
     """Something that must not be read."""
 
     path: str
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(msgspec.Struct, frozen=True):
     """What was found on disk; every path real."""
 
     protected: tuple[str, ...] = ()  # exist: stay readable, never change
@@ -73,8 +70,7 @@ class Survey:
     git_writes: tuple[str, ...] = ()  # parts of a repository that lies outside the roots
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxProfile:
+class SandboxProfile(msgspec.Struct, frozen=True):
     """The whole promise for one command."""
 
     cwd: str

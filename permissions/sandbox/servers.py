@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.naming import spelled
@@ -29,8 +29,7 @@ NONE = "It is not started without the sandbox. {}"
 ABSENT = "Nothing hides files from programs here."
 
 
-@dataclass(frozen=True, slots=True)
-class Confines:
+class Confines(msgspec.Struct, frozen=True):
     """What is opened to a program besides what commands may do; `env` was given to it by name."""
 
     name: str

@@ -9,7 +9,6 @@ import re
 import time
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -25,11 +24,10 @@ class Violation(msgspec.Struct, frozen=True):
     text: str
 
 
-@dataclass(slots=True)
-class Violations:
+class Violations(msgspec.Struct):
     """The last ones, oldest first."""
 
-    _kept: deque[Violation] = field(default_factory=lambda: deque[Violation](maxlen=KEPT))
+    _kept: deque[Violation] = msgspec.field(default_factory=lambda: deque[Violation](maxlen=KEPT))
 
     def add(self, command: str, texts: Iterable[str], when: float | None = None) -> None:
         now = time.time() if when is None else when

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 MOST = 30  # texts of one command
 
@@ -68,7 +69,7 @@ CODED = frozenset(
      "mariadb", "vim", "vi", "nvim", "ex", "ed", "view", "emacs", "gdb", "lldb", "expect", "tmux",
      "screen", "make", "gmake", "gnuplot", "octave", "irb", "guile", "bc", "dc", "ghci", "scala"}
 )  # fmt: skip
-_VERSIONED = re.compile(r"(?:python|pypy|ruby|lua|php|perl)[0-9.]+")
+_VERSIONED = later(r"(?:python|pypy|ruby|lua|php|perl)[0-9.]+")
 
 
 def coded(program: str) -> bool:
@@ -77,19 +78,18 @@ def coded(program: str) -> bool:
 
 
 _STRING = r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`"
-STRINGS = re.compile(_STRING)
-_LISTS = re.compile(rf"(?:{_STRING})(?:\s*,\s*\[?\s*(?:{_STRING}))+")
+STRINGS = later(_STRING)
+_LISTS = later(rf"(?:{_STRING})(?:\s*,\s*\[?\s*(?:{_STRING}))+")
 # Behind these the rest of a line is for a shell: `:!cmd`, sed's `1e cmd`, `.shell cmd`, `x:; cmd`.
-_MARKED = re.compile(
+_MARKED = later(
     r"(?:^|[\s;{:+=\\])(?:!|\.?(?:shell|system)\s|(?:spawn|exec)\s|[\d$,/]*e\s|[\w.]+:;)\s*([^\n]+)",
     re.MULTILINE,
 )
-_COMMAND = re.compile(r"\s*[\w./+~-]+\s+\S")
+_COMMAND = later(r"\s*[\w./+~-]+\s+\S")
 # Programs start what these hold; `=` may stand in a word, as in `env PAGER=x`.
-_NAMED = re.compile(
-    r"\w*(?:PAGER|EDITOR|VISUAL|COMMAND|_DIFF|ASKPASS|BROWSER|_RSH)|LESSOPEN|LESSCLOSE|SHELL"
-)
-_SETS = re.compile(rf"({_NAMED.pattern})=\|?-?(.*)", re.DOTALL)
+_NAME = r"\w*(?:PAGER|EDITOR|VISUAL|COMMAND|_DIFF|ASKPASS|BROWSER|_RSH)|LESSOPEN|LESSCLOSE|SHELL"
+_NAMED = later(_NAME)
+_SETS = later(rf"({_NAME})=\|?-?(.*)", re.DOTALL)
 
 
 def carried_words(program: str, argv: Sequence[Arg]) -> Iterator[tuple[Arg, ...]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 # program -> options, each with its dashes; a value may be glued to short ones, follow `=`, or be
 # the next word.
@@ -46,13 +47,13 @@ COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("mapfile", "readarray"), ("-C",)),
     "hash": ("-p",),
 }
-_PREFIXES = re.compile(
+_PREFIXES = later(
     r"exec=|(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]\s*|shell\s+|:?!", re.IGNORECASE
 )
 _NEEDS_PREFIX = frozenset({"-o", "--checkpoint-action", "-c", "--cmd", "-ex", "--eval-command"})
 
 # `git -c key=value`: keys whose value git runs.
-GIT_RUNS = re.compile(
+GIT_RUNS = later(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|alias\.[^=]*"
     r"|diff\.external|diff\.[^=]*\.(?:command|textconv)|filter\.[^=]*\.(?:clean|smudge|process)"
     r"|merge\.[^=]*\.driver|credential\.[^=]*|gpg\.(?:[^=]*\.)?program|sequence\.editor"

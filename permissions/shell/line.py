@@ -6,7 +6,6 @@ only those are granted piece by piece. Everything else may only be restricted.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -20,6 +19,7 @@ from gatewright.permissions.shell.parse.reading import Command, Reading, Scope
 from gatewright.permissions.shell.parse.syntax import Syntax, has_error, syntax_of
 from gatewright.permissions.shell.parse.word_reader import TOO_MUCH
 from gatewright.permissions.shell.parse.words import Arg, Piece, Word, expand
+from gatewright.tools.system.patterns import later
 
 MAX_CHARS = 10_000
 MAX_READ = 100_000
@@ -28,7 +28,7 @@ MAX_BRACKETS = 300
 
 Bases = tuple[str | None, ...]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = later(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -343,7 +343,7 @@ class _Replay:
 
 _MOVES = frozenset({"cd", "pushd", "popd", "chdir"})
 _MOVES_BY_TEXT = frozenset({"eval", "trap", "alias", "shopt"})
-_MOVING = re.compile(r"\b(?:cd|pushd|popd|chdir|autocd)\b")
+_MOVING = later(r"\b(?:cd|pushd|popd|chdir|autocd)\b")
 _RUN_HERE = frozenset({"command", "builtin", "time"})  # by the shell itself
 
 
@@ -357,7 +357,7 @@ def _as_run(part: Part) -> Part:
     return part if argv is part.argv else replace(part, argv=argv)
 
 
-_SEGMENTS = re.compile(r"[;&|\n(){}`<>'\"]+|\$\(")
+_SEGMENTS = later(r"[;&|\n(){}`<>'\"]+|\$\(")
 
 
 def sweep(text: str) -> Iterable[tuple[str, ...]]:
@@ -391,4 +391,4 @@ _SWEPT = frozenset(
         "sudo",
     }
 )
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_ASSIGNED = later(r"[A-Za-z_]\w*\+?=")

@@ -13,9 +13,10 @@ from gatewright.permissions.rulebook.runners import is_runner
 from gatewright.permissions.shell.danger.hazard import Hazard
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 NAMES: tuple[str, ...] = ("agent", "gatewright")
-_MODULE = re.compile(r"gatewright(?:\.[\w.]+)?")
+_MODULE = later(r"gatewright(?:\.[\w.]+)?")
 
 # sub-command -> what of it changes what the person set up; "" is the sub-command by itself.
 CHANGING: Mapping[str, frozenset[str]] = {
@@ -44,7 +45,7 @@ FREEING: frozenset[str] = frozenset(
      "--mcp-config", "--agents", "--agent", "--plugin-dir"}
 )  # fmt: skip
 MODE_FLAGS: frozenset[str] = frozenset({"--mode", "--permission-mode"})
-_FREE_MODE = re.compile(r"bypass|auto|fullaccess|acceptedits|code|work")
+_FREE_MODE = later(r"bypass|auto|fullaccess|acceptedits|code|work")
 
 
 def own_hazards(part: Part) -> Iterator[Hazard]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -11,16 +10,17 @@ from gatewright.permissions.paths import Paths
 from gatewright.permissions.shell.files.operand import Operand, Touched
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 MAX_NAMED = 200
 MAX_CHARS = 1_000_000
 
-_HEADER = re.compile(
+_HEADER = later(
     r"(---|\+\+\+|\*\*\*|Index:|diff --git|rename from|rename to|copy from|copy to) (.*)"
 )
-_LINK = re.compile(r"(?:(?:new|old|new file|deleted file) mode|index \S+) 1[26]0000")
-_TIME = re.compile(r"\t.*$| \d{4}-\d\d-\d\d \d\d:.*$")
-_STRIP = re.compile(r"-p(\d+)|--strip=(\d+)")
+_LINK = later(r"(?:(?:new|old|new file|deleted file) mode|index \S+) 1[26]0000")
+_TIME = later(r"\t.*$| \d{4}-\d\d-\d\d \d\d:.*$")
+_STRIP = later(r"-p(\d+)|--strip=(\d+)")
 _MOVES = ("-d", "--directory", "--unsafe-paths", "-R", "-o", "--output", "--reject-file", "-r")
 
 

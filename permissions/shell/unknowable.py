@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from gatewright.permissions.shell.line import Line, Part, Start
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.wrappers import SHELLS, opened, wrapped_by
+from gatewright.tools.system.patterns import later
 
 # They set variables in ways that are not followed.
 _ASSIGNERS = frozenset(
@@ -23,12 +24,12 @@ _ASSIGNERS = frozenset(
 )  # fmt: skip
 # They evaluate a word, or what stands between brackets in a name, once more.
 _EVALUATES = _ASSIGNERS - {"eval", "source", ".", "coproc"} | {"test", "[", "[[", "compgen"}
-_LATER = re.compile(r"\[[^\]]*(?:\$\(|`|\$\{)|\$\(|`")
-_SUBSCRIPT = re.compile(r"\[.*(?:\$\(|`)", re.DOTALL)
+_LATER = later(r"\[[^\]]*(?:\$\(|`|\$\{)|\$\(|`")
+_SUBSCRIPT = later(r"\[.*(?:\$\(|`)", re.DOTALL)
 _RUN_LATER = frozenset({"PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"})
 _FILES_RUN = frozenset({"BASH_ENV", "ENV"})
-_ASSIGNED = re.compile(r"(BASH_ENV|ENV|PS[0124]|PROMPT_COMMAND|BASH_FUNC_[^=]*)\+?=(.*)", re.DOTALL)
-_EVALUATED_AGAIN = re.compile(r"\$\{[^}]*@P\}")
+_ASSIGNED = later(r"(BASH_ENV|ENV|PS[0124]|PROMPT_COMMAND|BASH_FUNC_[^=]*)\+?=(.*)", re.DOTALL)
+_EVALUATED_AGAIN = later(r"\$\{[^}]*@P\}")
 _INPUT = Arg("$input", "$input", dynamic=True, unknown=True, leads=True)
 
 

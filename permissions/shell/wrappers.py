@@ -16,6 +16,7 @@ from gatewright.permissions.shell.own_cli import NAMES
 from gatewright.permissions.shell.parse.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.wrapper_table import WRAPPERS, Wrapper
+from gatewright.tools.system.patterns import later
 
 MAX_OPENED = 400
 MAX_DEPTH = 8
@@ -33,10 +34,10 @@ _CONFINED = Grammar(
 )
 _SHELL = Grammar("oO", ("rcfile", "init-file"), first=True)
 _PLAIN = Grammar("", ("library-path", "preload", "argv0", "audit"), first=True)
-_LOADER = re.compile(r"ld-(?:linux|musl)|ld\.so|ld64?\.so")  # the program that starts programs
-_SPLIT = re.compile(r"\\[_tnvfr]")  # what env -S takes for a blank
-_ASSIGN = re.compile(r"[A-Za-z_]\w*=")
-_EXPANDS = re.compile(r"[$`~*?\[\0]")
+_LOADER = later(r"ld-(?:linux|musl)|ld\.so|ld64?\.so")  # the program that starts programs
+_SPLIT = later(r"\\[_tnvfr]")  # what env -S takes for a blank
+_ASSIGN = later(r"[A-Za-z_]\w*=")
+_EXPANDS = later(r"[$`~*?\[\0]")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -91,7 +92,7 @@ def _bodies(source: Part, shell: Part, start: Start) -> Iterator[Part]:
             yield from _text(shell, _ESCAPE.sub(r"\1", body) if redirect.expands else body, start)
 
 
-_ESCAPE = re.compile(r"\\([$`\\])")
+_ESCAPE = later(r"\\([$`\\])")
 
 
 def _source(part: Part, start: Start) -> Iterator[Part]:

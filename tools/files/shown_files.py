@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +9,9 @@ from pathlib import Path
 from gatewright.tools.files import fs
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.patterns import later
 
-_SHELL = re.compile(r"[|&;<>$`*?\[\]{}~\n\\!#()]")
+_SHELL = later(r"[|&;<>$`*?\[\]{}~\n\\!#()]")
 _SHOWING = frozenset({"cat", "nl", "head", "tail", "bat"})
 _LARGEST = 8 * 1024 * 1024
 

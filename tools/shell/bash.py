@@ -20,6 +20,7 @@ from gatewright.tools.protocol import Progress, Run, ToolContext, ToolFailure, T
 from gatewright.tools.shell.environment import BashFinder, child_environment
 from gatewright.tools.shell.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shell.snapshot import snapshot
+from gatewright.tools.system.patterns import later
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
@@ -196,7 +197,7 @@ def _left(job: ShellJob) -> ToolResult:
     return ToolResult(ok=False, content=content, summary="interrupted", data=data)
 
 
-_NO = re.compile(
+_NO = later(
     r"^\s*(?:\w+=\S*\s+)*(?:grep|egrep|fgrep|rg|diff|cmp|test|\[|git\s+(?:-\S+\s+)*(?:diff|grep))(?:\s|$)"
 )
 

@@ -21,6 +21,7 @@ from gatewright.tools.protocol import JsonObject, Progress, ToolContext
 from gatewright.tools.shell.output import HeadTail, spill_path
 from gatewright.tools.shell.ways import Line, Way, started
 from gatewright.tools.system import private
+from gatewright.tools.system.patterns import later
 
 HEAD = 10_000
 TAIL = 18_000
@@ -28,11 +29,11 @@ GRACE = 1.3  # with what follows KILL, all of a group is gone within two seconds
 _TICK = 0.1  # progress at most ten times a second
 _DISK_CHECK = 64 * 1024 * 1024
 # A question ends without a newline; these words leave no doubt, the marks alone might be progress.
-_QUESTION = re.compile(
+_QUESTION = later(
     r"[\[(](?:y|yes)/(?:n|no)\b|\b(?:password|passphrase)\b.*:$|\bpress (?:any key|enter|return)\b",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[?:]$")
+_MARKS = later(r"[?:]$")
 
 
 class ShellLimits(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
 from gatewright.tools.system import private
+from gatewright.tools.system.patterns import later
 
 _SECONDS = 5.0
 _SIZE = 256 * 1024
-_PRIVATE = re.compile(r"^_\w*\s*\(\)\s*\n\{.*?^\}\n", re.MULTILINE | re.DOTALL)
+_PRIVATE = later(r"^_\w*\s*\(\)\s*\n\{.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
 async def snapshot(program: str, env: Mapping[str, str], ctx: ToolContext) -> Path | None:

@@ -15,9 +15,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox import naming
 from gatewright.permissions.sandbox.disk import below_root as beneath
@@ -31,8 +33,7 @@ _SHOWN = 20
 _SHUT = (errno.EACCES, errno.EPERM)
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """One thing that was put aside: from where, why, and where it lies now."""
 
     path: str
@@ -47,8 +48,7 @@ class Item:
         return os.path.lexists(self.lies)
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(msgspec.Struct):
     """What one look put aside."""
 
     number: int
@@ -127,8 +127,7 @@ class Batch:
                 shutil.move(item.lies, f"/proc/self/fd/{fd}/{name}")
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
+class Aside(msgspec.Struct, frozen=True):
     """The place of all batches; made with the first."""
 
     place: str

@@ -6,11 +6,11 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(msgspec.Struct, frozen=True):
     """One look at the disk. `guarded` holds every protected name found, links included."""
 
     guarded: frozenset[str]
@@ -26,8 +26,7 @@ class Sight:
     hopeless: bool = False  # so many that nothing can be covered
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """Look only in these places, only until then; after a run through no link.
 
     `flat`: only at what lies in them. What was shut since then is opened again.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.regular import read_regular
 
 LARGEST: Final = 256 * 1024
 _MOST = 2000
 
-_HEADER = re.compile(r'\[([A-Za-z0-9-]+)(?:\s+"([^"\\]*)")?\]')
-_LINE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
-_ADDRESS = re.compile(
+_HEADER = later(r'\[([A-Za-z0-9-]+)(?:\s+"([^"\\]*)")?\]')
+_LINE = later(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
+_ADDRESS = later(
     r'"?(?:(?:https?|ssh|git|file)://[\w.@:/~%+-]+|(?!-)[\w.@/~+-]+(?::[\w./~+-]+)?)"?'
 )
 

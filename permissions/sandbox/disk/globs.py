@@ -11,18 +11,19 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.machine.links import led_out, on_disk
 from gatewright.permissions.rulebook import braces
+from gatewright.tools.system.patterns import later
 
 GLOB_FLAGS = re.IGNORECASE | re.DOTALL
 _MOST = 5_000  # entries that are looked at for one pattern
-_MAGIC = re.compile(r"[*?\[{]")
+_MAGIC = later(r"[*?\[{]")
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(msgspec.Struct, frozen=True):
     """`literal` is the directory or file everything that matches lies at or below."""
 
     literal: str

@@ -12,9 +12,11 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
@@ -40,8 +42,7 @@ def _unknown() -> Asleep | None:
     return None
 
 
-@dataclass(slots=True)
-class Keeper:
+class Keeper(msgspec.Struct):
     """`base` is what was there; None while nothing runs and nothing is owed.
 
     What came about between two whole looks while all that runs was `asleep` is not the runs': it
@@ -51,20 +52,22 @@ class Keeper:
     surveyor: Surveyor
     cwd: str
     aside: Aside | None
-    receipt: Receipt = field(default_factory=lambda: Receipt(None))
+    receipt: Receipt = msgspec.field(default_factory=lambda: Receipt(None))
     back: str = "agent sandbox restore"  # what a person types to take something back
     asleep: Callable[[], Asleep | None] = _unknown
     writable: tuple[str, ...] = ()  # by the runs, for other sessions to know
     shields: bool = False  # protected names that are there are covered in every run
     base: Before | None = None
     owed: bool = False  # the last look was not finished
-    _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
-    _making: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
-    _approved: dict[str, _State] = field(default_factory=dict[str, "_State"])
-    _returned: set[str] = field(default_factory=set[str])
+    _opened: set[str] = msgspec.field(
+        default_factory=set[str]
+    )  # exactly these, for runs that go on
+    _making: dict[int, frozenset[str]] = msgspec.field(default_factory=dict[int, frozenset[str]])
+    _approved: dict[str, _State] = msgspec.field(default_factory=dict[str, "_State"])
+    _returned: set[str] = msgspec.field(default_factory=set[str])
     _covered: frozenset[str] = frozenset()  # in all runs since `base`
-    _told: set[str] = field(default_factory=set[str])
-    _batches: list[Batch] = field(default_factory=list[Batch])
+    _told: set[str] = msgspec.field(default_factory=set[str])
+    _batches: list[Batch] = msgspec.field(default_factory=list[Batch])
     _written: tuple[Before, bytes] | None = None
     _slept: Asleep | None = None  # before the last look, if that left nothing open
 

@@ -7,15 +7,15 @@ import fcntl
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 
-@dataclass(slots=True)
-class Neighbours:
+class Neighbours(msgspec.Struct):
     """Holds a shared lock on each directory in which a run of ours goes on."""
 
-    _users: Counter[str] = field(default_factory=Counter[str])
-    _locks: dict[str, int] = field(default_factory=dict[str, int])
+    _users: Counter[str] = msgspec.field(default_factory=Counter[str])
+    _locks: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
     def join(self, roots: Iterable[str]) -> None:
         for root in roots:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.guarded import GIT_KEPT, LINKED_KEPT
@@ -22,8 +23,7 @@ _GITS_OWN = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class GitParts:
+class GitParts(msgspec.Struct, frozen=True):
     """`writes` is what git needs to write outside the work tree."""
 
     protected: tuple[str, ...] = ()
@@ -111,8 +111,7 @@ def _common(git: str) -> str:
     return os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
 
 
-@dataclass(frozen=True, slots=True)
-class Gits:
+class Gits(msgspec.Struct, frozen=True):
     """Git directories in one; not `whole` when there are more than are looked through."""
 
     found: tuple[str, ...] = ()

@@ -12,7 +12,9 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
@@ -33,8 +35,7 @@ _FILES = 2000
 RUNS_CODE = "commands do not make such files, they can run code"
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(msgspec.Struct, frozen=True):
     """What was there before a run, in the terms of what is looked at after it."""
 
     guarded: frozenset[str] = frozenset()
@@ -44,11 +45,13 @@ class Before:
     absent: frozenset[str] = frozenset()  # parts of repositories that were not there
     shut: frozenset[str] = frozenset()
     complete: bool = True
-    links: dict[str, str] = field(default_factory=dict[str, str])
-    since: int = field(default_factory=time.time_ns)
+    links: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    since: int = msgspec.field(default_factory=time.time_ns)
     crowded: frozenset[str] = frozenset()  # repositories with more in them than is looked through
-    marks: dict[str, Mark] = field(default_factory=dict[str, Mark])  # of what runs have covered
-    running: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    marks: dict[str, Mark] = msgspec.field(
+        default_factory=dict[str, Mark]
+    )  # of what runs have covered
+    running: dict[str, frozenset[str]] = msgspec.field(default_factory=dict[str, frozenset[str]])
 
     @classmethod
     def of(cls, sight: Sight, before: Before | None = None) -> Before:
@@ -110,21 +113,20 @@ def own_places(roots: tuple[str, ...], home: str) -> tuple[str, ...]:
     return tuple(root for root in roots if not inside(home, root))
 
 
-@dataclass(slots=True)
-class Settlement:
+class Settlement(msgspec.Struct):
     """Finds what a run may have made. Nothing that was there before is ever moved."""
 
     approved: frozenset[str]  # made by somebody with the right to: these, nothing below them
     roots: tuple[str, ...]
     aside: Aside | None = None  # None: nothing moves, `found` is all
     opened: frozenset[str] = frozenset()  # exactly these may be new, nothing below them
-    found: list[str] = field(default_factory=list[str])  # new, and still where it is
-    moved: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by reason
-    failed: list[str] = field(default_factory=list[str])
+    found: list[str] = msgspec.field(default_factory=list[str])  # new, and still where it is
+    moved: dict[str, list[str]] = msgspec.field(default_factory=dict[str, list[str]])  # by reason
+    failed: list[str] = msgspec.field(default_factory=list[str])
     batch: Batch | None = None
     until: int = 0  # what was born later was not made by the run
     over: bool = True  # False: there is more than one look may move
-    _before: Before = field(default_factory=Before)
+    _before: Before = msgspec.field(default_factory=Before)
     _count: int = 0
 
     def compare(self, before: Before, after: Sight) -> None:

@@ -13,8 +13,9 @@ import stat
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from gatewright.permissions.paths import below, inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
@@ -47,8 +48,7 @@ _MARKS = frozenset[str]().union(*_BARE)
 _YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(msgspec.Struct, frozen=True):
     key: tuple[int, int]
     below: tuple[tuple[str, bool], ...]  # sub-directories to visit, and which hold dependencies
     guarded: tuple[str, ...]
@@ -66,16 +66,15 @@ class _Listing:
         return (row for row in self.below if top and parent_of_guarded(_name(row[0])))
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(msgspec.Struct):
     """What a walk came by, and where it did not come to."""
 
-    guarded: set[str] = field(default_factory=set[str])
-    gits: set[str] = field(default_factory=set[str])
-    bare: set[str] = field(default_factory=set[str])
-    denied: list[str] = field(default_factory=list[str])
-    visited: set[str] = field(default_factory=set[str])
-    unseen: list[str] = field(default_factory=list[str])
+    guarded: set[str] = msgspec.field(default_factory=set[str])
+    gits: set[str] = msgspec.field(default_factory=set[str])
+    bare: set[str] = msgspec.field(default_factory=set[str])
+    denied: list[str] = msgspec.field(default_factory=list[str])
+    visited: set[str] = msgspec.field(default_factory=set[str])
+    unseen: list[str] = msgspec.field(default_factory=list[str])
     left: bool = False  # dependencies
 
     def add(self, path: str, listing: _Listing, *, dependency: bool) -> None:
@@ -89,8 +88,7 @@ class _Found:
             self.gits.add(f"{path}/{GIT}")
 
 
-@dataclass(slots=True)
-class Surveyor:
+class Surveyor(msgspec.Struct):
     """Remembers what it saw between commands; `denies` are fixed for its lifetime."""
 
     roots: tuple[str, ...]
@@ -101,8 +99,8 @@ class Surveyor:
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     hidden: tuple[str, ...] = ()  # real, masked whatever is allowed to be read
     firm: tuple[Glob, ...] = ()  # of `denies` and what must not change: no yes opens them
-    _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
-    _shut: set[str] = field(default_factory=set[str])
+    _seen: dict[str, _Listing] = msgspec.field(default_factory=dict[str, _Listing])
+    _shut: set[str] = msgspec.field(default_factory=set[str])
     _denials: tuple[str, ...] = ()  # of the last look before a run
     _late: bool = False  # the time was over within a directory
 

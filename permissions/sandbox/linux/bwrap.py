@@ -6,7 +6,8 @@ Nothing is decided here: every argument follows from the profile and the machine
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.paths import below, inside
 from gatewright.permissions.sandbox.limits import Limits, resource_flags
@@ -16,8 +17,7 @@ from gatewright.permissions.sandbox.profile import SandboxProfile
 HIDDEN = ("/run", "/tmp", "/var/tmp")
 
 
-@dataclass(frozen=True, slots=True)
-class Supplies:
+class Supplies(msgspec.Struct, frozen=True):
     """What the caller prepared: descriptors by number, and an unreadable file to cover others."""
 
     filter_fd: int = -1
@@ -59,8 +59,7 @@ def hidden(machine: Machine) -> tuple[str, ...]:
     return HIDDEN if machine.var_tmp else HIDDEN[:2]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Step:
+class _Step(msgspec.Struct, frozen=True, order=True):
     """Shallow paths come first, then what is more special: `order`."""
 
     depth: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from gatewright.permissions.paths import ancestors, inside
 from gatewright.permissions.sandbox.machine import Machine
@@ -27,8 +28,7 @@ def abi() -> int:
     return max(int(ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(msgspec.Struct, frozen=True):
     """What `inside.py` is told; `confine` False leaves files and network to the layer around."""
 
     read: tuple[str, ...] = ("/",)
@@ -38,7 +38,7 @@ class Spec:
     filter_fd: int = -1
     drop: bool = False  # privileges: root has some without a namespace
     bridge_fd: int = -1  # listen for the proxy and hand the sockets over
-    mounts: Mapping[str, str] = field(default_factory=dict[str, str])  # to be found inside
+    mounts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # to be found inside
     cwd: str = "/"
 
     def text(self) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.linux.inside import FREE
@@ -25,8 +27,7 @@ File: TypeAlias = tuple[int, int]
 _BINDS = {"--ro-bind": False, "--ro-bind-try": False, "--bind": True, "--bind-try": True}
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """One mount as the options say it; `source` is empty for what is made anew."""
 
     source: str
@@ -34,8 +35,7 @@ class _Asked:
     must: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Mounted:
+class Mounted(msgspec.Struct, frozen=True):
     """A sandbox that is as it was asked for: by the tables of both sides, and by the files."""
 
     init: int

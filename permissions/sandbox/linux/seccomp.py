@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import platform
 import struct
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from gatewright.permissions.sandbox.linux.syscalls import NUMBERS, REFUSED, UNKNOWN
 
@@ -29,8 +30,7 @@ _RAW_TYPES: Final = (3, 10)  # SOCK_RAW, SOCK_PACKET
 _NETLINK_ROUTE: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Op:
+class _Op(msgspec.Struct, frozen=True):
     """One instruction; a jump goes to `target` when the test holds, else to the next one."""
 
     code: int

@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from gatewright.permissions.sandbox.linux.inside import LISTEN, PORTS
 from gatewright.permissions.sandbox.network.domains import named
@@ -40,13 +41,12 @@ def proxy_env(network: Network) -> Mapping[str, str]:
     return env
 
 
-@dataclass(slots=True)
-class Bridge:
+class Bridge(msgspec.Struct):
     """Called for each run that has a proxy; `loop` is the one the proxy runs on."""
 
     proxy: Proxy
     loop: asyncio.AbstractEventLoop
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _tasks: set[asyncio.Task[None]] = msgspec.field(default_factory=set[asyncio.Task[None]])
 
     @property
     def env(self) -> Mapping[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 RECORD_LIMIT = 5 + (1 << 14)
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
+class Hello(msgspec.Struct, frozen=True):
     """`name` is empty when the client sent none; `whole` False asks for more bytes."""
 
     name: str = ""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from gatewright.tools.system.patterns import later
+
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-_NUMBERS = re.compile(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]*|\d*))*")
+_NAME = later(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
+_NUMBERS = later(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]*|\d*))*")
 _LOCAL: Final = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
 _PRIVATE: Final = tuple(
     ipaddress.ip_network(text)

@@ -5,23 +5,22 @@ A second reading is another host: line ends, lengths and names that servers diff
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import msgspec
 
 from gatewright.permissions.sandbox.network.egress import Refused
+from gatewright.tools.system.patterns import later
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_FIELD = re.compile(_TOKEN + rb":")
-_METHOD = re.compile(_TOKEN)
-_LENGTH = re.compile(rb"[0-9]{1,18}")
-_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-_UNPRINTED = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand in a value
+_FIELD = later(_TOKEN + rb":")
+_METHOD = later(_TOKEN)
+_LENGTH = later(rb"[0-9]{1,18}")
+_CONTROL = later(rb"[\x00-\x1f\x7f]")
+_UNPRINTED = later(rb"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand in a value
 _OURS = (b"host", b"connection", b"proxy-connection", b"proxy-authorization")
 _SKIPPED = b"\r\n \t"  # what servers pass over before a request
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """The lines that go on as they are, the hosts they named, and the size of what follows."""
 
     kept: tuple[bytes, ...]

@@ -10,8 +10,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+import msgspec
 
 from gatewright.permissions.sandbox.network.clienthello import RECORD_LIMIT, read_hello
 from gatewright.permissions.sandbox.network.domains import host_of, split_port
@@ -33,12 +34,11 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-@dataclass(slots=True)
-class Proxy:
+class Proxy(msgspec.Struct):
     """Serves the sandboxes of one session on its event loop."""
 
     egress: Egress
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _tasks: set[asyncio.Task[None]] = msgspec.field(default_factory=set[asyncio.Task[None]])
 
     async def serve(self, http: socket.socket, socks: socket.socket) -> list[asyncio.Server]:
         """Accept on sockets that a sandbox made; closing the servers ends that."""

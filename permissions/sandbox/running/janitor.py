@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 _TRIES = 40
@@ -20,12 +19,12 @@ _PAUSE = 0.05
 _DYING = 1_000_000_000  # ns: what runs is killed with its parent, but goes on until it is
 
 
-@dataclass(slots=True)
 class Janitor:
     """Started with the first thing there is to clean."""
 
-    python: str = sys.executable
-    _process: subprocess.Popen[bytes] | None = field(default=None)
+    def __init__(self, python: str = sys.executable) -> None:
+        self.python = python
+        self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, paths: Iterable[str]) -> None:
         """Remove these when we are gone: trees are named with a slash at their end."""

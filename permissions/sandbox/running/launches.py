@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from gatewright.permissions.sandbox.linux import bwrap, cgroup, landlock, seccomp
 from gatewright.permissions.sandbox.machine import Machine
@@ -31,13 +32,12 @@ class Bridge(Protocol):
     def __call__(self, run: Run) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """All that a run is made of but its command: of two that are equal the same is made."""
 
     profile: SandboxProfile
     env: Mapping[str, str]  # without secrets
-    own: Mapping[str, str] = field(default_factory=dict[str, str])  # inside alone
+    own: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # inside alone
     bridge: Bridge | None = None  # where its network is a proxy
     proxy: Mapping[str, str] | None = None  # how the proxy is found inside
     mounts: Mapping[str, str] | None = None  # to be found inside: something else runs, too

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.profile import Network, Wider
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 FOLDER = "readers"
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True):
     """What a program may besides reading: a directory by this name, and memory of its own."""
 
     name: str

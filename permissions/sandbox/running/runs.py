@@ -7,15 +7,15 @@ import json
 import os
 import select
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 END_SECONDS, SOON_SECONDS = 2.0, 0.03
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct):
     """Owns the descriptors and the control group of one run."""
 
     args_fd: int = -1
@@ -23,9 +23,11 @@ class Run:
     status_read: int = -1
     status_write: int = -1
     group: tuple[str, ...] = ()
-    options: list[str] = field(default_factory=list[str])  # of the launcher: what is mounted
-    extra_fds: list[int] = field(default_factory=list[int])
-    closers: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
+    options: list[str] = msgspec.field(
+        default_factory=list[str]
+    )  # of the launcher: what is mounted
+    extra_fds: list[int] = msgspec.field(default_factory=list[int])
+    closers: list[Callable[[], object]] = msgspec.field(default_factory=list[Callable[[], object]])
     _first: int = 0
 
     def fds(self) -> tuple[int, ...]:
@@ -96,8 +98,7 @@ def status_pipe() -> tuple[int, int]:
     return reader, writer
 
 
-@dataclass(slots=True)
-class Active:
+class Active(msgspec.Struct):
     """A run in progress, and who hears what came of it."""
 
     run: Run

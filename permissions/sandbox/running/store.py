@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from gatewright.permissions.sandbox.profile import SandboxProfile
 from gatewright.permissions.sandbox.running.janitor import Janitor
 
 
-@dataclass(slots=True)
-class Store:
+class Store(msgspec.Struct):
     """Holds what covers others: a file that nobody can read."""
 
     janitor: Janitor

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from gatewright.permissions.shell.danger.danger_table import NETWORK, PRIVILEGE, RUNS_CODE
+from gatewright.permissions.shell.danger.danger_table import NETWORK, PRIVILEGE, runs_input
 from gatewright.permissions.shell.files.git_files import git_words
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.reach import Reach
@@ -14,6 +14,7 @@ from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.rules.coverage import HARMLESS_NAMES
 from gatewright.permissions.shell.rules.suggest import runs_code
+from gatewright.tools.system.patterns import later
 
 # Programs that are never contained in a project, whatever their words say.
 REMOTE_PROGRAMS: frozenset[str] = (NETWORK - {"openssl"}) | frozenset(
@@ -29,8 +30,8 @@ SYSTEM_PROGRAMS: frozenset[str] = frozenset(
      "insmod", "swapoff", "crontab", "at", "tmux", "screen", "systemctl", "loginctl"}
 )  # fmt: skip
 REMOTE_GIT: frozenset[str] = frozenset({"push", "send-email", "request-pull", "send-pack"})
-_REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|//", re.IGNORECASE)
-_PATH_INSIDE = re.compile(r"(?:\.\.?/|/|~).*", re.DOTALL)
+_REMOTE = later(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|//", re.IGNORECASE)
+_PATH_INSIDE = later(r"(?:\.\.?/|/|~).*", re.DOTALL)
 
 
 def contained(parts: Sequence[Part], reach: Reach) -> bool:
@@ -45,7 +46,7 @@ def _part_contained(part: Part, reach: Reach) -> bool:
         return True
     if part.program in _NEVER or _remote_git(part) or {"-g", "--global"} & set(part.texts):
         return False
-    if runs_code(part) or (part.fed and RUNS_CODE.match(part.program) is not None):
+    if runs_code(part) or (part.fed and runs_input(part.program)):
         return False
     return all(_word_contained(arg, part, reach) for arg in part.argv[1:])
 

@@ -24,11 +24,12 @@ from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.own_cli import own_hazards
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.rules.matching import without_globals
+from gatewright.tools.system.patterns import later
 
 # Bounded everywhere: a line of ten thousand characters must not cost more than milliseconds.
 # Functions that start themselves without end, recognised in the raw text.
-_FORK_BOMB = re.compile(r"([^\s(){};|&]{1,40})\(\)\{[^}]{0,200}\1\|[^}]{0,200}\1[^}]{0,200}&")
-_FUNCTION = re.compile(
+_FORK_BOMB = later(r"([^\s(){};|&]{1,40})\(\)\{[^}]{0,200}\1\|[^}]{0,200}\1[^}]{0,200}&")
+_FUNCTION = later(
     r"(?:function\s+([\w:.-]{1,40})\s{0,9}(?:\(\s*\))?|([\w:.-]{1,40})\s{0,9}\(\s*\))"
     r"\s{0,9}[{(]([^{}]{0,400})[})]"
 )
@@ -232,7 +233,7 @@ class Danger:
         return ""
 
 
-_MODES = re.compile(r"[0-7]*777|0?[2467][0-7]{3}|.*[ugoa]*[+=][rwxXt]*s.*|(?:o|a)?[+=].*w.*")
+_MODES = later(r"[0-7]*777|0?[2467][0-7]{3}|.*[ugoa]*[+=][rwxXt]*s.*|(?:o|a)?[+=].*w.*")
 
 
 _NARROWS = frozenset(
@@ -241,9 +242,7 @@ _NARROWS = frozenset(
 )  # fmt: skip
 
 
-_CONTENT = re.compile(
-    r"(?:\*+|\.\*|\.|\.\.|\?\*|\.\?\*|\.\[!?\^?\.\]\*|\.\?\?\*|\[\^?!?[^\]]*\]\*)"
-)
+_CONTENT = later(r"(?:\*+|\.\*|\.|\.\.|\?\*|\.\?\*|\.\[!?\^?\.\]\*|\.\?\?\*|\[\^?!?[^\]]*\]\*)")
 
 
 def _narrowed(texts: Sequence[str]) -> bool:

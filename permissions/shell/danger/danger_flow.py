@@ -52,7 +52,7 @@ def _runs_input(part: Part) -> bool:
     program = part.program
     if any(arg.substitution and arg.leads for arg in part.argv[:1]):
         return True
-    if table.RUNS_CODE.match(program) is None:
+    if not table.runs_input(program):
         return False
     if part.fed:
         return True
@@ -89,7 +89,7 @@ def _fetched_then_run(parts: Sequence[Part]) -> Iterator[Hazard]:
         if not part.argv:
             continue
         words = {text.removeprefix("./") for text in part.texts}
-        runs = table.RUNS_CODE.match(part.program) is not None
+        runs = table.runs_input(part.program)
         ran = words if runs else {part.argv[0].text.removeprefix("./")}
         if fetched & ran:
             yield Hazard(1, "It would run what it downloads.")

@@ -7,9 +7,9 @@ Patterns are matched against the words behind the program, options left where th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from fnmatch import translate
+
+from gatewright.permissions.rulebook.runners import listed
 
 # Programs that are dangerous whatever they are given.
 PRIVILEGE: frozenset[str] = frozenset(
@@ -101,7 +101,7 @@ INTERPRETERS: tuple[str, ...] = (
     "powershell", "tclsh", "Rscript", "julia", "source", ".", "eval", "psql", "mysql", "sqlite3", "at",
     "crontab", "parallel", "irb", "awk", "gawk",
 )  # fmt: skip
-RUNS_CODE = re.compile("|".join(map(translate, INTERPRETERS)))
+runs_input = listed(INTERPRETERS)
 
 # Paths, compared without case, whose content is a secret; `~` is the home directory.
 CREDENTIALS: tuple[str, ...] = (

@@ -6,10 +6,10 @@ dot. A text can also make up a name as it runs: that is not seen here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gatewright.permissions.shell.carried import STRINGS, coded
+from gatewright.tools.system.patterns import later
 
 MOST = 200  # names of one word
 _SED = frozenset({"sed", "gsed"})
@@ -18,9 +18,9 @@ _UNQUOTED = _SED | {
     "sqlite3", "psql", "mysql", "mariadb", "vim", "vi", "nvim", "ex", "ed", "view", "emacs", "gdb",
     "lldb", "expect", "tmux", "screen", "make", "gmake", "gnuplot", "tclsh",
 }  # fmt: skip
-_SED_FILE = re.compile(r"(?=[rRwW][ \t]*([^\s][^\n]*))")
-_SAID = re.compile(r"\b(?:print|printf|puts|echo|log|say)[ \t]*\(?[ \t]*\Z")  # text for people
-_BREAKS = re.compile(r"[\s'\"`();,<>|&={}\[\]]+")
+_SED_FILE = later(r"(?=[rRwW][ \t]*([^\s][^\n]*))")
+_SAID = later(r"\b(?:print|printf|puts|echo|log|say)[ \t]*\(?[ \t]*\Z")  # text for people
+_BREAKS = later(r"[\s'\"`();,<>|&={}\[\]]+")
 
 
 def named_in(program: str, word: str) -> Iterator[str]:

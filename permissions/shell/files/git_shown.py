@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from gatewright.tools.system.patterns import later
+
 _LOGS = frozenset({"log", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files"})
 _FILTERED = frozenset({"grep", "diff", "show", *_LOGS})
 _PATCH_LETTERS = frozenset({"-p", "-u", "-U", "-W", "-c", "-L"})
@@ -21,7 +23,7 @@ _BRIEF = frozenset(
 _BY_ID = frozenset(
     {"show", "diff", "grep", "cat-file", "unpack-file"}
 )  # they show a file without name, too
-_ID = re.compile(r"(?:\S*-g)?[0-9a-f]{4,64}(?:\^\{\w*\})*", re.IGNORECASE)
+_ID = later(r"(?:\S*-g)?[0-9a-f]{4,64}(?:\^\{\w*\})*", re.IGNORECASE)
 
 
 def prints(name: str, flags: Collection[str]) -> bool:

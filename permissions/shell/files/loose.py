@@ -36,6 +36,7 @@ from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.wrapper_table import WRAPPERS
 from gatewright.permissions.shell.wrappers import SHELLS
+from gatewright.tools.system.patterns import later
 
 MAX_WORDS = 2000  # of one command; a line has 10,000 characters
 MAX_DEPTH = 4
@@ -95,7 +96,7 @@ def _of_known(part: Part, row: OperandRow) -> Loose:
 
 
 _FILLS = frozenset({"--slurpfile", "--rawfile"})
-_WRITES = re.compile(r"-[opdE](.+)", re.DOTALL)  # of awk
+_WRITES = later(r"-[opdE](.+)", re.DOTALL)  # of awk
 
 
 def _in_texts(part: Part) -> Iterator[Operand]:
@@ -153,7 +154,7 @@ def _of_unknown(program: str, argv: tuple[Arg, ...], part: Part) -> Loose:
     return Loose(found.reads, (*found.writes, *_prefixed(program, argv, bases)))
 
 
-_VERSIONED = re.compile(r"(?:python|pypy|ruby|lua|php)[0-9.]+")
+_VERSIONED = later(r"(?:python|pypy|ruby|lua|php)[0-9.]+")
 
 
 def _really(program: str, argv: tuple[Arg, ...]) -> tuple[str, tuple[Arg, ...]]:
@@ -232,8 +233,8 @@ def _as_file(text: str, arg: Arg) -> Arg:
     return replace(arg, text=text, variants=(), patterns=tuple(p[cut:] for p in arg.patterns))
 
 
-_GLUED = re.compile(r"-[A-Za-z](.+)", re.DOTALL)
-_ODD = re.compile(r"[\s\0]")
+_GLUED = later(r"-[A-Za-z](.+)", re.DOTALL)
+_ODD = later(r"[\s\0]")
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ expanded, no `..` turns the way round and no link inside the project decides whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -17,8 +16,9 @@ from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.reach import Reach, Use
 from gatewright.permissions.shell.line import Line, Part
 from gatewright.permissions.shell.rules.coverage import Coverage
+from gatewright.tools.system.patterns import later
 
-_EXPANDED: Final = re.compile(r"[$`~]")
+_EXPANDED: Final = later(r"[$`~]")
 _MOST = 200  # words of a line
 
 

@@ -17,6 +17,7 @@ from gatewright.permissions.shell.files.operand_table import OPERANDS, OperandRo
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 
 def touched(part: Part) -> Touched:
@@ -44,7 +45,7 @@ def _real_files(operands: Iterable[Operand]) -> list[Operand]:
     return [one for one in operands if one.arg.text != "/dev/null"]
 
 
-_OUTPUT = re.compile(
+_OUTPUT = later(
     r"--?(?:o|out|output|out-?file|output-?file|out-?dir|dest|target|log-?file)(=?)(.*)", re.DOTALL
 )
 
@@ -334,7 +335,7 @@ _TAR = Grammar(
 )  # fmt: skip
 
 
-_TAR_LISTS = re.compile(r"--(?:files?-?.*|exclude-f.*)")
+_TAR_LISTS = later(r"--(?:files?-?.*|exclude-f.*)")
 
 
 def _tar(part: Part) -> Touched:
@@ -368,7 +369,7 @@ def _tar(part: Part) -> Touched:
     return Touched(tuple(reads), into, sweeps=into)
 
 
-_UPLOADS = re.compile(r"(?:-[dF]|--(?:data|form|json|url-query)[a-z-]*)(=?)(.*)", re.DOTALL)
+_UPLOADS = later(r"(?:-[dF]|--(?:data|form|json|url-query)[a-z-]*)(=?)(.*)", re.DOTALL)
 
 
 def _curl_uploads(part: Part) -> Iterable[Operand]:

@@ -11,13 +11,12 @@ import re
 from gatewright.permissions.shell.parse.reading import Command, Joined, Redirect, Scope
 from gatewright.permissions.shell.parse.word_reader import ARITHMETIC, TOO_MUCH, WordReader
 from gatewright.permissions.shell.parse.words import Piece, Word
+from gatewright.tools.system.patterns import later
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;|]|&(?!>)")
-_REDIRECT = re.compile(
-    r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())|(&>>|&>)"
-)
-_ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?\+?=")
+_BLANK = later(r"(?:[ \t]|\\\n)+")
+_OPERATOR = later(r"&&|\|\||;;&|;;|;&|\|&|[;|]|&(?!>)")
+_REDIRECT = later(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())|(&>>|&>)")
+_ASSIGN = later(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?\+?=")
 _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "coproc"}
 )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from gatewright.permissions.shell.parse.words import Word
+from gatewright.tools.system.patterns import later
 
 Joined: TypeAlias = Literal["", ";", "&&", "||", "|"]
 
 
-@dataclass(slots=True)
-class Redirect:
+class Redirect(msgspec.Struct):
     """`operator` without the descriptor; `body` is the text of a here-document or -string."""
 
     operator: str
@@ -41,16 +39,15 @@ class Redirect:
         return "<" in self.operator
 
 
-_DESCRIPTOR = re.compile(r"\d+-?|-")
+_DESCRIPTOR = later(r"\d+-?|-")
 
 
-@dataclass(slots=True)
-class Command:
+class Command(msgspec.Struct):
     """One simple command as it stands in the line."""
 
-    words: list[Word] = field(default_factory=list[Word])
-    assigns: list[tuple[str, Word]] = field(default_factory=list[tuple[str, Word]])
-    redirects: list[Redirect] = field(default_factory=list[Redirect])
+    words: list[Word] = msgspec.field(default_factory=list[Word])
+    assigns: list[tuple[str, Word]] = msgspec.field(default_factory=list[tuple[str, Word]])
+    redirects: list[Redirect] = msgspec.field(default_factory=list[Redirect])
     joined: Joined = ""
     pipe_in: bool = False
     fed: bool = False  # inside a group that something is piped into
@@ -58,7 +55,7 @@ class Command:
     background: bool = False
     depth: int = 0
     statement: int = 0  # commands of one pipeline share it, with what is substituted into them
-    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    spans: list[tuple[int, int]] = msgspec.field(default_factory=list[tuple[int, int]])
     values: tuple[str, tuple[Word, ...]] | None = None  # a loop variable and what it takes
 
     @property
@@ -75,13 +72,12 @@ class Scope(msgspec.Struct, frozen=True):
 Event: TypeAlias = Command | Scope
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(msgspec.Struct):
     """What was found: `oddities` end automatic grants, `errors` end all but exact ones."""
 
-    events: list[Event] = field(default_factory=list[Event])
-    oddities: set[str] = field(default_factory=set[str])
-    errors: set[str] = field(default_factory=set[str])
+    events: list[Event] = msgspec.field(default_factory=list[Event])
+    oddities: set[str] = msgspec.field(default_factory=set[str])
+    errors: set[str] = msgspec.field(default_factory=set[str])
 
     @property
     def commands(self) -> list[Command]:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 
 from gatewright.permissions.shell.parse.reading import Command, Reading, Redirect, Scope
 from gatewright.permissions.shell.parse.words import Piece, Word, ansi_decode
+from gatewright.tools.system.patterns import later
 
 MAX_DEPTH = 30
 MAX_COMMANDS = 200
@@ -17,13 +18,13 @@ MAX_WORDS = 1000
 FUEL_PER_CHAR = 40
 TOO_MUCH = "more commands and words than can be looked through"
 
-_PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()]+")
-_DOUBLE_PLAIN = re.compile(r"[^\"\\$`]+")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SPECIAL_VAR = re.compile(r"[0-9@*#?$!-]")
+_PLAIN = later(r"[^\s'\"\\$`;&|<>()]+")
+_DOUBLE_PLAIN = later(r"[^\"\\$`]+")
+_NAME = later(r"[A-Za-z_][A-Za-z0-9_]*")
+_SPECIAL_VAR = later(r"[0-9@*#?$!-]")
 _UNDERSTOOD_VARS = frozenset({"HOME", "PWD", "?", "#"})
-_SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
-ARITHMETIC = re.compile(r"\$?\(\((?:[^`'\"();\n$]|\$[A-Za-z_#?])*\)\)")
+_SUBSTITUTES = later(r"\$\(|`|[<>]\(")
+ARITHMETIC = later(r"\$?\(\((?:[^`'\"();\n$]|\$[A-Za-z_#?])*\)\)")
 
 
 class WordReader(ABC):

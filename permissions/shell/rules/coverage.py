@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
@@ -27,6 +26,7 @@ from gatewright.permissions.shell.rules.matching import (
 from gatewright.permissions.shell.rules.rule_index import RuleIndex
 from gatewright.permissions.shell.wrapper_table import WRAPPERS
 from gatewright.permissions.shell.wrappers import SHELLS
+from gatewright.tools.system.patterns import later
 
 # Wrappers that grants look through, with their options; the number is of own operands.
 PEELED: dict[str, tuple[Grammar, int]] = {
@@ -230,7 +230,7 @@ class Coverage:
         )
 
 
-_ODD_VALUE = re.compile(r"^[/:~]|\.\.|\n")  # locale and time zone values may be file names
+_ODD_VALUE = later(r"^[/:~]|\.\.|\n")  # locale and time zone values may be file names
 _FED = Arg("$input", "$input", dynamic=True, unknown=True, leads=True)
 
 

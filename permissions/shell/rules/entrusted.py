@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from gatewright.permissions.shell.line import Line, Part
 from gatewright.permissions.shell.rules.coverage import Coverage
+from gatewright.tools.system.patterns import later
 
 # Of git: what runs programs, shows secrets, or changes what git does later.
 _GIT = frozenset(
@@ -28,8 +29,8 @@ _WHERE = frozenset(
 _CHANGES = frozenset({"edit", "set", "unset", "rename-section", "remove-section"})
 _REMOTES: tuple[list[str], ...] = ([], ["-v"], ["--verbose"], ["show"], ["get-url"])
 _HANDS = ("--ext-d", "--textc", "--templ", "--upload-p", "--receive-p", "--exec")
-_TRANSPORT = re.compile(r"[\w+-]+::")
-_SED_RUNS = re.compile(
+_TRANSPORT = later(r"[\w+-]+::")
+_SED_RUNS = later(
     r"s([^\\\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1\w*e|(?:^|[;{}\d$/!\n])\s*e(?:\s|$)",
     re.DOTALL,
 )

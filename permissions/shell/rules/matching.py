@@ -14,6 +14,7 @@ from gatewright.permissions.paths import components_meet
 from gatewright.permissions.rulebook.rules import Bare, Rule, ShellForm
 from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
 from gatewright.permissions.shell.parse.words import Arg
+from gatewright.tools.system.patterns import later
 
 # Options before the sub-command, which a restriction looks past; True: takes a value.
 GLOBAL_OPTIONS: dict[str, frozenset[str]] = {
@@ -28,7 +29,7 @@ GLOBAL_OPTIONS: dict[str, frozenset[str]] = {
     "cargo": frozenset({"--config", "-Z", "--color", "-C", "--manifest-path"}),
 }  # fmt: skip
 
-_QUOTE = re.compile(r"[^\w@%+=:,./*?\[\]{}~!^#$()-]")
+_QUOTE = later(r"[^\w@%+=:,./*?\[\]{}~!^#$()-]")
 
 
 def granted_text(argv: Sequence[Arg]) -> str:
@@ -204,7 +205,7 @@ def canonical_rule(text: str, home: str, base: str | None) -> Canonical | None:
     return canonical(outer[-1]) if len(outer) == 1 else None
 
 
-_TOKEN = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|[ \t]+|[^ \t'\"\\]+", re.DOTALL)
+_TOKEN = later(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|[ \t]+|[^ \t'\"\\]+", re.DOTALL)
 
 
 @lru_cache(maxsize=2048)

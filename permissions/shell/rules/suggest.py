@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gatewright.permissions.decision import Grant
 from gatewright.permissions.rulebook.rules import Rule, parse_rule
 from gatewright.permissions.rulebook.runners import is_interpreter, is_runner
-from gatewright.permissions.shell.danger.danger_table import RUNS_CODE
+from gatewright.permissions.shell.danger.danger_table import runs_input
 from gatewright.permissions.shell.files.operands import touched
 from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Part
@@ -125,7 +125,7 @@ def runs_code(part: Part) -> bool:
         return program in ("eval", "sudo", "su") or bool(part.argv[1:] and program != "find")
     if program in FETCHERS and part.argv[1:] and _names_a_program(part.argv[1].text):
         return False
-    listed = RUNS_CODE.match(program) is not None
+    listed = runs_input(program)
     texts = part.texts[1:]
     coded = any(
         text in CODE_OPTIONS or (program in SHELLS and text[:1] == "-" and "c" in text)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from gatewright.tools.system.patterns import later
+
 _NAMED = frozenset(
     {"oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"}
 )  # any other name is one that the configuration gives to a format of its own
-_LOG = re.compile(
+_LOG = later(
     r"""%(?:%|[+\- ]?(?:
         [HhTtPpdDSesfbBNmn]
       | [ac][nNeElLdDrtiIsh]
@@ -32,13 +34,13 @@ _ATOM = (
     r"|body|contents|trailers|color|align|if|then|else|end|flag|deltabase|ahead-behind)"
     r"(?::(?!\w*signature)[^()%]*)?"
 )
-_REF = re.compile(rf"%(?:%|[0-9A-Fa-f]{{2}}|\({_ATOM}\))")
-_KEY = re.compile(rf"-?(?:v:|version:)?{_ATOM}")
-_ENTRY = re.compile(
+_REF = later(rf"%(?:%|[0-9A-Fa-f]{{2}}|\({_ATOM}\))")
+_KEY = later(rf"-?(?:v:|version:)?{_ATOM}")
+_ENTRY = later(
     r"%(?:%|x?[0-9A-Fa-f]{2}|\((?:object(?:mode|type|name|size(?::padded)?)|stage|path|eolattr"
     r"|eolinfo:(?:index|worktree))\))"
 )
-_GROUP = re.compile(r"author|committer|trailer:[\w-]+")
+_GROUP = later(r"author|committer|trailer:[\w-]+")
 
 
 def _only(placeholder: re.Pattern[str], text: str) -> bool:

@@ -10,6 +10,7 @@ from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.safe.safe_rows import HERE, by_row, grammar, leads_with_glob
 from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.safe.safe_table import FIND, FIND_PATHS, SAFE
+from gatewright.tools.system.patterns import later
 
 
 def find_is_safe(part: Part, world: Surroundings) -> bool:
@@ -44,10 +45,10 @@ def _begins_expression(text: str) -> bool:
     return (text.startswith("-") and len(text) > 1) or text in ("(", ")", "!", ",")
 
 
-_SED = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p")
+_SED = later(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p")
 
 
-_SED_PATTERN = re.compile(r"/[A-Za-z0-9 _.,:=\"'-]*/(?:,/[A-Za-z0-9 _.,:=\"'-]*/)?p")
+_SED_PATTERN = later(r"/[A-Za-z0-9 _.,:=\"'-]*/(?:,/[A-Za-z0-9 _.,:=\"'-]*/)?p")
 
 
 def sed_is_safe(part: Part, world: Surroundings) -> bool:
@@ -69,7 +70,7 @@ def sed_is_safe(part: Part, world: Surroundings) -> bool:
 
 
 # Between `$` and a name jq takes blanks and comments.
-_JQ_BAD = re.compile(
+_JQ_BAD = later(
     r"\$[\s#]|\$(?:ENV|__)|\benv\b|input_filename|\binput_line|\b(?:import|include|modulemeta)\b"
 )
 
@@ -144,10 +145,10 @@ def date_is_safe(part: Part, world: Surroundings) -> bool:
     return True
 
 
-_CONVERSION = re.compile(
+_CONVERSION = later(
     r"%(?:%|[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcsbqQ])"
 )
-_ESCAPED_PERCENT = re.compile(r"\\(?:0?45|x25|u0{0,2}25|U0{0,6}25)")  # zsh reads these first
+_ESCAPED_PERCENT = later(r"\\(?:0?45|x25|u0{0,2}25|U0{0,6}25)")  # zsh reads these first
 
 
 def printf_is_safe(part: Part, world: Surroundings) -> bool:

@@ -7,12 +7,12 @@ import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox

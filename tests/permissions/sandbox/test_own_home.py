@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox import seatbelt
 from gatewright.permissions.sandbox.config import Config

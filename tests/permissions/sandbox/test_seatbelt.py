@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.profile import Masked, Network, SandboxProfile

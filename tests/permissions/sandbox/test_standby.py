@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.settings.groups.sandbox_settings import Sandbox as Settings
 from gatewright.agent.settings.groups.sandbox_settings import SandboxFiles
