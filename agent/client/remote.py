@@ -249,6 +249,12 @@ class RemoteSession(FarCalls):
         self._state.facts = replace(self._state.facts, busy=False)
         self._changed.set()
 
+    async def sent(self) -> None:
+        """Wait until all that was submitted has come there, or the line has ended."""
+        while self._state.sent and not self._gone:
+            self._changed.clear()
+            await self._changed.wait()
+
     def tell(self, text: str) -> None:
         """Something the person should know about this end."""
         self._publish(Noticed(text=text, tone="warning"))

@@ -7,16 +7,13 @@ import sys
 TYPE_CHECKING = False  # as in typing, whose import would cost more than the rest of --version
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
 
     from gatewright.agent.autonomy.running.attaching import Attaching, Visit
     from gatewright.agent.client.brought import Brought
-    from gatewright.agent.client.port import SessionClient
-    from gatewright.agent.commands.outcome import Choice, Switch
+    from gatewright.agent.commands.outcome import Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
     from gatewright.tui.early.prompt import Early
-    from gatewright.tui.sessions.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
 # The first frame looks the same with these; what a word behind the last two is nobody asks yet.
@@ -213,75 +210,19 @@ def converse(options: LaunchOptions) -> int:
 
 def show(options: LaunchOptions, early: Early | None = None) -> int:
     """The screen, as the person set it up."""
-    try:
-        own = opener(options, interactive=True)
-        return screen(own, options, lambda folder: resuming(options, folder), early)
-    finally:  # where the screen did not come so far as to have the terminal
-        if early is not None:
-            early.close()
+    from gatewright.agent.launch.screens import Screens, Ways  # noqa: PLC0415  lazy: 1 ms
+
+    def own(options: LaunchOptions) -> Callable[[], Awaitable[Session]]:
+        return opener(options, interactive=True)
+
+    return Screens(options, Ways(own, others)).run(early)
 
 
 def attach(visit: Visit, found: Attaching, early: Early | None = None) -> int:
-    """The screen over a session of another process."""
-    from gatewright.tui.sessions.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+    """The same over a session of another process."""
+    from gatewright.agent.launch import screens  # noqa: PLC0415  lazy: 1 ms
 
-    going_on, title = found.going_on(visit), found.ended
-    own = Resuming(found.offered, going_on, not found.live, visit.others, title=title)
-    return screen(lambda: visit.go(found), found.place, lambda _: own, early)
-
-
-def screen(
-    open_: Callable[[], Awaitable[SessionClient]],
-    place: LaunchOptions,
-    own: Callable[[Path], Resuming],
-    early: Early | None,
-) -> int:
-    """`place` says whose settings it looks like, `own` what there is to go on with."""
-    import gc  # noqa: PLC0415  lazy: 0.1 ms
-
-    gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
-    from gatewright.agent.launch.screen_settings import looks, themes_of_plugins  # noqa: PLC0415  lazy: settings, 10 ms
-    from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
-    from gatewright.tui.style.palette_file import OwnThemes  # noqa: PLC0415  loaded with the screen
-
-    set_up = looks(place)
-    return app.run(
-        open_,
-        ui=set_up.ui,
-        themes=OwnThemes(set_up.themes, set_up.keep_theme, lambda: themes_of_plugins(place)),
-        history=set_up.history,
-        resuming=own(set_up.sessions),
-        early=early,
-    )
-
-
-def resuming(options: LaunchOptions, folder: Path) -> Resuming:
-    """The sessions to go on with; `--resume` without one lets the person pick first."""
-    from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
-
-    from gatewright.tui.sessions.resuming import Last, Resuming  # noqa: PLC0415  loaded with the screen
-
-    async def sessions() -> tuple[Choice, ...]:
-        from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
-        from time import time  # noqa: PLC0415
-
-        from gatewright.agent.session.start.resume import offered  # noqa: PLC0415  lazy: 20 ms
-
-        return await to_thread(offered, folder, time())
-
-    def going_on(id: str) -> Callable[[], Awaitable[Session]]:
-        return opener(replace(options, resume=id or None), interactive=True)
-
-    async def last() -> Last:
-        from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
-        from time import time  # noqa: PLC0415
-
-        from gatewright.agent.session.start.resume import newest  # noqa: PLC0415  loaded by now
-
-        return Last(*await to_thread(newest, folder, time()))
-
-    picks = options.resume == ""
-    return Resuming(sessions, going_on, picks, others(options), options.prompt, last)
+    return screens.attach(visit, found, early)
 
 
 def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:

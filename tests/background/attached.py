@@ -32,7 +32,18 @@ class Behind:
         ran = self.program.run("bg", "--model", MODEL, *flags, prompt, env=self.env)
         assert ran.returncode == 0, ran.stderr
         self.id = ran.stdout.split()[0]
+        self.listens()
+
+    def listens(self) -> None:
         until(lambda: bool(self.record.get("socket")), what="its socket")
+
+    def screen(self) -> Terminal:
+        """A session of this terminal, as it always begins."""
+        terminal = self._open.enter_context(
+            self.program.terminal("--model", MODEL, env=self.env, **SIZE)
+        )
+        terminal.wait_for("Ask anything", MODEL)
+        return terminal
 
     @property
     def file(self) -> Path:

@@ -169,6 +169,7 @@ TABLE = (
         ("skills",),
     ),
     Row("agent/launch/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
+    Row("agent/launch/screens.py", "part of the composition: the screen", ("tui",)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
         "tui",
