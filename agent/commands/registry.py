@@ -6,8 +6,10 @@ later one keeps its qualified name, such as `project:deploy`.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -20,6 +22,7 @@ from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import Job
 
 BUILT_IN = "built-in"
+LOOKS = 5.0  # seconds that sources have to look at their files
 # What a command is, the first word on a name first; whatever else there is comes before these.
 KINDS = ("skill", "workflow", "command file", "prompt")
 
@@ -243,13 +246,19 @@ class Commands:
 
     async def _call(self, name: str, context: CommandContext) -> Outcome:
         """What a handler raises of what the world does is told, whichever it is."""
-        command = self.find(name)
+        command = self.find(name) or await self._written_now(name)
         if command is None:
             return self.missing(name)
         try:
             return await command.run(replace(context, name=command.name))
         except GatewrightError as error:
             return Problem.of(str(error))
+
+    async def _written_now(self, name: str) -> Command | None:
+        """Sources are looked at once more before anybody is told that there is no such command."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.look(), LOOKS)
+        return self.find(name)
 
     def _refresh(self) -> None:
         if self._fresh:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import time
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
-from gatewright.agent.commands.registry import Command, CommandContext, Commands, always
+from gatewright.agent.commands.registry import (
+    Command,
+    CommandContext,
+    Commands,
+    Looking,
+    always,
+)
 from gatewright.tui.prompt.complete import command_choices
 from tests.fakes.commands import Desk, told
 
@@ -28,6 +34,23 @@ async def test_a_second_name_is_a_loser_that_keeps_its_qualified_name() -> None:
     assert told(await known.run("/plugin:deploy a")) == "plugin:deploy|a|/plugin:deploy a"
     winner = known.find("project:deploy")
     assert winner is not None and winner.name == "deploy", "the winner answers to both"
+
+
+async def test_one_that_was_written_a_moment_before_is_run_when_it_is_typed_at_once() -> None:
+    names: list[str] = []
+    looked = [0]
+
+    async def look() -> None:
+        looked[0] += 1
+        if not names:
+            names.append("new")
+            known.changed()
+
+    known = Commands(always(made("old")), Looking(lambda: [made(name) for name in names], look))
+    assert told(await known.run("/old")) == "old||/old" and looked == [0]
+    assert known.find("new") is None
+    assert told(await known.run("/new")) == "new||/new"
+    assert isinstance(await known.run("/none"), Problem) and looked == [2]
 
 
 def test_what_is_built_in_comes_first_whenever_it_was_added() -> None:

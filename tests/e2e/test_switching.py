@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, choose, leave, say, screen, served
 from tests.e2e.typed import typing
+from tests.fakes.examples import proof
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
 
@@ -118,8 +119,17 @@ def kill(terminal: Terminal) -> None:
     assert terminal.wait_exit() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("moment", ["asked", "shown"])
-@pytest.mark.parametrize("line", ["/resume boat", "/clear", "/fork twin"])
+@pytest.mark.parametrize(
+    ("line", "moment"),
+    [
+        ("/resume boat", "asked"),
+        ("/clear", "shown"),
+        ("/fork twin", "asked"),
+        proof("/resume boat", "shown"),
+        proof("/clear", "asked"),
+        proof("/fork twin", "shown"),
+    ],
+)
 def test_a_kill_while_switching_loses_nothing(program: Program, line: str, moment: str) -> None:
     with ServerThread("say: A boat.\n---\nsay: A shed.\n---\nsay: Here.\n---\nsay: Too.") as server:
         env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}

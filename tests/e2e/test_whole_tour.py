@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.e2e.stage import MODEL, choose, say, served
+from tests.fakes.examples import proof
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import SIGN, Terminal
 
@@ -42,7 +43,7 @@ PANELS = {
 }
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (40, 120)])
+@pytest.mark.parametrize(("rows", "columns"), [(24, 80), proof(40, 120)])
 def test_a_first_quarter_of_an_hour(program: Program, rows: int, columns: int) -> None:
     long = "".join(f"{n} is a line that says something\n" for n in range(600))
     (program.project / "long.txt").write_text(long, encoding="utf-8")

@@ -15,7 +15,7 @@ from gatewright.tui.early.certain import NAMES, first_frame
 from gatewright.tui.early.frame import MARK, STARTING, Frame, nearest
 from gatewright.tui.style.theme import PALETTES
 from tests.e2e.program import Program
-from tests.fakes.examples import some
+from tests.fakes.examples import proof, some
 from tests.fakes.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,12 +55,12 @@ def frame_of(env: Mapping[str, str], columns: int, rows: int) -> Frame:
     ("theme", "colours", "size"),
     [
         ("dark", DEEP, (80, 24)),
-        ("auto", DEEP, (80, 24)),
+        proof("auto", DEEP, (80, 24)),
         ("dark", PLENTY, (133, 40)),
         ("light", DEEP, (40, 18)),
-        ("minimal", PLENTY, (80, 24)),
+        proof("minimal", PLENTY, (80, 24)),
         ("high-contrast", DEEP, (101, 31)),
-        ("colour-blind", PLENTY, (80, 24)),
+        proof("colour-blind", PLENTY, (80, 24)),
     ],
 )
 @pytest.mark.parametrize("typed", some(["fix it", ""], 2))

@@ -10,6 +10,7 @@ import pytest
 from rich.color import Color
 
 from gatewright.tui.style.theme import PALETTES, Palette
+from tests.fakes.examples import some
 from tests.tui.agent_scenes import AGENT_SCENES
 from tests.tui.scenes import SCENES
 from tests.tui.stage import Stage, stage
@@ -55,7 +56,7 @@ SHOWN: dict[str, Callable[[Stage], Awaitable[None]]] = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", some(SIZES, 2))
 @pytest.mark.parametrize("name", SHOWN)
 async def test_it_is_as_it_was(name: str, size: tuple[int, int]) -> None:
     shown = await taken(name, size)

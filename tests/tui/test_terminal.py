@@ -224,7 +224,7 @@ def test_extreme_sizes(rows: int, columns: int) -> None:
         terminal.wait_for("Run this command?", READY)
 
 
-@pytest.mark.parametrize("scene", ["tools", "permission", "edit"])
+@pytest.mark.parametrize("scene", some(["tools", "permission", "edit"], 3))
 def test_no_colour_means_none(scene: str) -> None:
     """Neither colours nor greys nor painted backgrounds: attributes alone."""
     with child(scene, NO_COLOR="1") as terminal:
@@ -238,7 +238,7 @@ def test_no_colour_means_none(scene: str) -> None:
         assert 7 in used or scene != "tools", "the cursor is seen where the prompt has it"
 
 
-@pytest.mark.parametrize("gap", [0.12, 0.3])
+@pytest.mark.parametrize("gap", some([0.12, 0.3], 2))
 def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
     with child("permission") as terminal:
         terminal.wait_for("Yes, once", "1 of 2")
@@ -288,7 +288,7 @@ def test_a_burst_of_interrupts_gives_the_terminal_back() -> None:
         restored(bytes(terminal.raw))
 
 
-@pytest.mark.parametrize("term", ["xterm-256color", "screen-256color", "tmux-256color"])
+@pytest.mark.parametrize("term", some(["xterm-256color", "screen-256color", "tmux-256color"], 3))
 def test_without_a_word_of_truecolor_there_are_256_colours(term: str) -> None:
     with child("edit", TERM=term, COLORTERM="") as terminal:
         terminal.wait_for(READY)
