@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from gatewright.agent.autonomy.schedules.installing import KINDS, installation, with_line
 from gatewright.agent.autonomy.schedules.store import Store, store_of
-from gatewright.agent.autonomy.schedules.system_runs import OPEN, Answer, in_process, run_due
+from gatewright.agent.autonomy.schedules.system_runs import OPEN, Answer, in_background, run_due
 from gatewright.agent.autonomy.schedules.timing import ScheduleError, Terms
 from gatewright.agent.record.events import Decided
 from gatewright.agent.record.events_of_schedules import ScheduledJob
-from gatewright.agent.settings.groups.autonomy_settings import Autonomy
+from gatewright.agent.settings.groups.autonomy_settings import Autonomy, Bg
 from gatewright.tools.system.locks import held
 from tests.e2e.program import Program
 from tests.permissions.composed import desk
@@ -122,13 +122,18 @@ def test_a_real_process_answers(tmp_path: Path) -> None:
     (project / "msgspec.py").write_text("raise SystemExit(99)", encoding="utf-8")
     env = {**os.environ, "HOME": str(home)}
     job = ScheduledJob(id="job_1", prompt="hello", tz="UTC")
-    answer = in_process(project, env, Autonomy(), US)(job, "hello", 5.0)
+    answer = in_background(project, env, Autonomy(), Bg(), US)(job, "hello", 5.0)
     assert answer.ok, answer
     assert answer.session
-    wrong = in_process(project, env, Autonomy(), US)(replace(job, mode="nonsense"), "hello", 5.0)
+    wrong = in_background(project, env, Autonomy(), Bg(), US)(
+        replace(job, mode="nonsense"), "hello", 5.0
+    )
     assert not wrong.ok
     assert "nonsense" in wrong.why
-    assert "started" in in_process(tmp_path / "none", env, Autonomy(), US)(job, "hello", 5.0).why
+    assert (
+        "started"
+        in in_background(tmp_path / "none", env, Autonomy(), Bg(), US)(job, "hello", 5.0).why
+    )
 
 
 async def test_the_whole_session_of_such_a_run_is_bounded(tmp_path: Path) -> None:

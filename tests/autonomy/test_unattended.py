@@ -277,6 +277,27 @@ def test_its_questions_wait_so_long_and_are_then_refused() -> None:
     assert stage.timers[-1][1].cancelled, "who types is there to answer"
 
 
+def test_where_nobody_looks_even_a_turn_that_was_typed_waits_no_longer() -> None:
+    stage = Stage(ask_wait=3.0)
+    stage.fold.looked_at(seen=False)
+    stage.typed()
+    stage.asks(1)
+    stage.fold.looked_at(seen=True)
+    assert stage.timers[-1][1].cancelled, "somebody came to answer"
+    stage.asks(2)
+    assert len(stage.timers) == 1
+    stage.fold.looked_at(seen=False)
+    assert [seconds for seconds, _ in stage.timers] == [180.0] * 3, "and went again"
+    stage.timers[-1][1].act()
+    assert stage.answered == [(2, Answer(cancelled=True))]
+    other = Stage(ask_wait=3.0)
+    other.scheduled()
+    other.asks(1)
+    other.fold.looked_at(seen=True)
+    ((_, waiting),) = other.timers
+    assert not waiting.cancelled, "what nobody typed waits no longer because somebody looks"
+
+
 def test_a_question_may_wait_for_ever_and_autonomy_may_be_off() -> None:
     stage = Stage(ask_wait="forever")
     stage.scheduled()

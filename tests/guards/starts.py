@@ -22,7 +22,6 @@ STARTERS: dict[str, str] = {
     "permissions/sandbox/probe.py": "the sandbox, once, from a thread, to see that it works",
     "skills/builtin/skill-creator/scripts/compare.py": "a program of its own: it has no us",
     "agent/autonomy/running/start_background.py": "a session that outlives us, in no group",
-    "agent/autonomy/schedules/system_runs.py": "`agent -p` for a due job: no loop runs there",
     "agent/subcommands/schedule/schedule_group.py": "the system's scheduler, after a yes",
     "tui/prompt/editor.py": "the person's own editor: it has the terminal",
 }

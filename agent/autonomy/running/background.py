@@ -15,7 +15,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gatewright.agent.autonomy.running.attention import Attention
 from gatewright.agent.autonomy.running.bounded_log import BoundedLog
@@ -32,6 +32,7 @@ from gatewright.agent.frontends.sentences import Spoken
 from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.starting import settled
 from gatewright.agent.record.events import Envelope, ToolFinished, TurnEnded
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.inbox import Input, Priority
@@ -54,19 +55,30 @@ DEFECT = "A defect ended it: agent logs shows more."
 OVER = "The session is over."
 
 Ended = tuple[State | None, str]  # with no state it is over in the one that it rests in
-Opener = Callable[[LaunchOptions], Callable[[], Awaitable[Session]]]
+
+
+class Opener(Protocol):
+    def __call__(
+        self, options: LaunchOptions, *, interactive: bool
+    ) -> Callable[[], Awaitable[Session]]: ...
+
+
 log = logging.getLogger(__name__)
 
 
-def run(launch: Launch, opener: Opener) -> int:
-    """Until the session is over; its exit code."""
+def run(launch: Launch, opener: Opener, mode: Callable[[str], str]) -> int:
+    """Until the session is over; its exit code. `mode` knows the names of modes."""
+
+    async def open_session() -> Session:  # what is wrong with its options is the session's own end
+        return await opener(settled(launch.options, mode), interactive=True)()
+
     home = own_home(os.environ)
     adopt()
     bounded = BoundedLog(log_file(home, launch.id))
     loop = asyncio.new_event_loop()
     process = Background(launch, home, loop)
     try:
-        return loop.run_until_complete(process.run(opener(launch.options)))
+        return loop.run_until_complete(process.run(open_session))
     finally:
         process.say_last()
         bounded.close()

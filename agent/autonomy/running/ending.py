@@ -67,6 +67,28 @@ def kill(home: Path, record: Record) -> Seen | None:
     return seen(file, now)
 
 
+def gone(record: Record, seconds: float) -> bool:
+    """Wait for the end of its process, no longer than that; whether it came."""
+    try:
+        handle = os.pidfd_open(record.pid)
+    except ProcessLookupError:
+        return True
+    except (AttributeError, OSError):  # not Linux
+        return _polled(record, time.monotonic() + seconds)
+    try:
+        return not record.process.lives() or _ended(handle, seconds)
+    finally:
+        os.close(handle)
+
+
+def _polled(record: Record, until: float) -> bool:
+    while record.process.lives():
+        if time.monotonic() > until:
+            return False
+        time.sleep(1.0)
+    return True
+
+
 @contextlib.contextmanager
 def _confirmed(record: Record) -> Iterator[int]:
     """A handle of its process. Raises SessionError: it has ended, or is another."""

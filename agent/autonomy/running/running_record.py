@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.version import VERSION
 from gatewright.tools.system import private
-from gatewright.tools.system.lifetimes import Lifetime
+from gatewright.tools.system.lifetimes import Lifetime, process
 from gatewright.tools.system.locks import busy
 from gatewright.tools.system.regular import read_regular
 
@@ -83,7 +82,7 @@ def begin(path: Path, record: Record) -> None:
 
 @contextlib.contextmanager
 def _written(path: Path, record: Record) -> Iterator[Path]:
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    aside = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
         private.write(aside, msgspec.json.encode(record))
         yield aside
@@ -116,9 +115,21 @@ def seen(path: Path, now: float) -> Seen | None:
         return None if again is None else Seen(again, live=False)
     if again != record:
         return Seen(again, live=again.process.lives() and _locked(again))
-    if not _there(record) or _locked(record):  # nothing was said in it, or it goes on elsewhere
-        return None
+    dying = _dying(record)
+    if not _there(record) or (not dying and _locked(record)):
+        return None  # nothing was said in it, or it goes on elsewhere
     return Seen(replace(record, state="interrupted", why=CUT, ask="", viewers=0), live=False)
+
+
+def _dying(record: Record) -> bool:
+    """Whether threads of it still end, which keep its lock, though the process counts as gone."""
+    found = process(record.pid)
+    if found is None or str(found.start) != record.start:
+        return False
+    try:
+        return len(os.listdir(f"/proc/{record.pid}/task")) > 1  # noqa: PTH208  speed
+    except OSError:
+        return False
 
 
 def _there(record: Record) -> bool:

@@ -1,24 +1,32 @@
-"""Durable jobs without an open session: what is due runs as print mode does, each in a process.
+"""Durable jobs without an open session: what is due runs in the background, a session each.
 
 The claim is the one of sessions, so nothing runs twice; where a session is open, it runs them.
 """
 
 from __future__ import annotations
 
-import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.agent.autonomy.running.ending import gone, stop
+from gatewright.agent.autonomy.running.running_record import seen
+from gatewright.agent.autonomy.running.socket_places import record_file
+from gatewright.agent.autonomy.running.start_background import Manner
+from gatewright.agent.autonomy.running.start_background import start as begin
 from gatewright.agent.autonomy.schedules.framing import framed
 from gatewright.agent.autonomy.schedules.own_runs import OwnRuns
 from gatewright.agent.autonomy.schedules.runs import RunRecord, State
 from gatewright.agent.autonomy.schedules.store import Store, ended
 from gatewright.agent.autonomy.schedules.timing import Terms, due, last_run
+from gatewright.agent.errors import SessionError
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events_of_schedules import ScheduledJob
-from gatewright.agent.settings.groups.autonomy_settings import Autonomy
+from gatewright.agent.settings.groups.autonomy_settings import Autonomy, Bg
+from gatewright.agent.settings.paths import own_home
 from gatewright.tools.system.locks import held
 
 UNATTENDED = "GATEWRIGHT_UNATTENDED"  # the mode that bounds the whole session
@@ -36,13 +44,6 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 Start = Callable[[ScheduledJob, str, float], Answer]  # with the prompt, and dollars it may cost
-
-
-class _Result(msgspec.Struct, frozen=True):
-    is_error: bool = False
-    total_cost_usd: float = 0.0
-    session_id: str = ""
-    result: str = ""
 
 
 def run_due(
@@ -105,40 +106,32 @@ def _refused(store: Store, limits: Autonomy, now: float) -> tuple[str, float]:
     return ("" if rest > 0 else "the day's budget is spent"), rest
 
 
-def in_process(
-    root: Path, env: Mapping[str, str], limits: Autonomy, program: Sequence[str]
+def in_background(
+    root: Path, env: Mapping[str, str], limits: Autonomy, most: Bg, program: Sequence[str]
 ) -> Start:
-    """Runs a job as `agent -p` there. Nobody is asked: what would ask is refused."""
+    """Runs a job as a session in the background, which ends with its work: it is seen, looked at
+    and ended as every other one, and its questions wait as theirs do."""
 
     def start(job: ScheduledJob, prompt: str, rest: float) -> Answer:
-        argv = [*program, "-p", "--output-format", "json", "--max-budget-usd", f"{rest:.4f}"]
-        argv += ["--permission-mode", job.mode] if job.mode else []
-        bound = job.mode or limits.max_mode
+        options = LaunchOptions(
+            prompt=prompt, mode=job.mode, max_budget_usd=rest, name=job.title, cwd=str(root)
+        )
+        bound = {**env, UNATTENDED: job.mode or limits.max_mode}
+        manner = Manner(here=not (root / ".git").exists(), once=True, unattended=True)
+        home = own_home(env)
         try:
-            done = subprocess.run(
-                argv,
-                cwd=root,
-                env={**env, UNATTENDED: bound},
-                input=prompt.encode(),
-                capture_output=True,
-                check=False,
-                timeout=limits.max_hours * HOUR,
-            )
-        except subprocess.TimeoutExpired:
-            return Answer(ok=False, why=f"it took more than {limits.max_hours:g} hours")
-        except OSError as error:
-            return Answer(ok=False, why=f"it could not be started: {error.strerror}")
-        return _read(done.stdout, done.stderr, done.returncode)
+            begun = begin(options, bound, most, manner, program).record
+            seconds = limits.max_hours * HOUR
+            if not gone(begun, seconds):
+                stop(home, begun)
+                return Answer(ok=False, why=f"it took more than {limits.max_hours:g} hours")
+        except SessionError as error:
+            return Answer(ok=False, why=str(error))
+        found = seen(record_file(home, begun.id), time.time())
+        if found is None:
+            return Answer(ok=False, session=begun.id, why="it left nothing behind")
+        end = found.record
+        fine = end.state == "done"
+        return Answer(fine, end.cost, end.id, "" if fine else end.why or end.state)
 
     return start
-
-
-def _read(said: bytes, errors: bytes, code: int) -> Answer:
-    try:
-        result = msgspec.json.decode(said, type=_Result)
-    except msgspec.DecodeError:
-        told = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        return Answer(ok=False, why=told[:200] or f"exit {code}")
-    fine = code == 0 and not result.is_error
-    why = "" if fine else " ".join(result.result.split())[:200] or f"exit {code}"
-    return Answer(fine, result.total_cost_usd, result.session_id, why)

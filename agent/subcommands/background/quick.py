@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gatewright.agent.launch.exits import Exit
-
 QUICK = frozenset({"bg", "ps"})
 HELP = frozenset({"--help", "-h"})
 FLAGS = frozenset({"--all", "--json"})
@@ -20,10 +18,10 @@ def quick(arguments: Sequence[str]) -> int | None:
         from gatewright.agent.subcommands.background.sessions_shown import show  # noqa: PLC0415
 
         show(own_home(os.environ), all_="--all" in words, as_json="--json" in words)
-        return Exit.OK
+        return 0
     if name == "bg" and words and words != ["clean"] and not HELP.intersection(words):
         from gatewright.agent.subcommands.background.beginning_bg import begin  # noqa: PLC0415
 
         begin(words)
-        return Exit.OK
+        return 0
     return None

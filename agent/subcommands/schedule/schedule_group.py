@@ -14,11 +14,12 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from gatewright.agent.autonomy.running.start_background import ourselves
 from gatewright.agent.autonomy.schedules.framing import when_of
 from gatewright.agent.autonomy.schedules.heartbeat import FILE, MOST_BYTES, beats_of
 from gatewright.agent.autonomy.schedules.installing import Installation, installation, with_line
 from gatewright.agent.autonomy.schedules.store import Store, store_of
-from gatewright.agent.autonomy.schedules.system_runs import in_process, run_due
+from gatewright.agent.autonomy.schedules.system_runs import in_background, run_due
 from gatewright.agent.autonomy.schedules.timing import (
     ScheduleError,
     Terms,
@@ -119,8 +120,9 @@ def run() -> None:
     """Run what is due now, without a session; for the system's scheduler."""
     refuse_inside_session()
     place = here()
-    limits = place.loaded.settings.autonomy
-    start = in_process(place.places.root, os.environ, limits, _ourselves())
+    settings = place.loaded.settings
+    limits = settings.autonomy
+    start = in_background(place.places.root, os.environ, limits, settings.bg, ourselves())
     _heartbeat(place)
     done = run_due(_store(place), limits, _terms(place), now=time.time, start=start)
     if isinstance(done, str):
@@ -140,7 +142,7 @@ def install(
     """Have the system run due jobs here, once a minute: shown first, done after a yes."""
     refuse_inside_session()
     place = here()
-    argv = (*_ourselves(), "schedule", "run")
+    argv = (*ourselves(), "schedule", "run")
     made = installation(kind or _usual(), place.places.root, user_home(os.environ), argv)
     tell(made.shown() if not remove else f"Removing {made.name}.")
     if not typer.confirm("Do this?"):
@@ -160,11 +162,6 @@ def _heartbeat(place: Here) -> None:
         tell(problem, err=True)
     if beats.jobs or store.jobs():
         store.follow(beats.jobs)
-
-
-def _ourselves() -> tuple[str, ...]:
-    """This program again; nothing of the directory it starts in is imported."""
-    return sys.executable, "-P", os.path.realpath(sys.argv[0])
 
 
 def _usual() -> str:
