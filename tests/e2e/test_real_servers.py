@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.terminal import Terminal
-from tests.fakes.waiting import until
+from tests.fakes.waiting import PATIENCE, until
 from tests.mcp.installed import OURS, of_npm, of_python
 
 pytestmark = pytest.mark.e2e
@@ -126,7 +126,8 @@ def defined(argv: list[str] | str) -> dict[str, Any]:
     if isinstance(argv, str):
         return {"s": {"type": "sse" if argv.endswith("sse") else "http", "url": argv}}
     env = {"MEMORY_FILE_PATH": "/dev/null"} if "memory" in argv[0] else {}
-    return {"s": {"command": argv[0], "args": argv[1:], "env": env}}
+    wait = int(PATIENCE * 1000)
+    return {"s": {"command": argv[0], "args": argv[1:], "env": env, "startupTimeout": wait}}
 
 
 def settings(program: Program, argv: list[str] | str, *allowed: str) -> None:
