@@ -19,7 +19,6 @@ from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.waiting import PATIENCE, until
 
-acp = pytest.importorskip("acp", reason="agent-client-protocol is in the extra dev")
 pytestmark = pytest.mark.e2e
 
 EDIT = json.dumps({"file_path": "notes.txt", "old_string": "beta", "new_string": "gamma"})
@@ -27,6 +26,11 @@ LOOK = 'say: I look.\ncall: Read {"file_path": "notes.txt"}'
 STORY = f"{LOOK}\n---\ncall: Edit {EDIT}\n---\nsay: Done.\n---\nsay: Again."
 PREFIX = os.environ.get("ACP_CLIENTS", "")
 NPM = "npm install --prefix DIR acpx @agentclientprotocol/sdk, and name DIR in ACP_CLIENTS"
+
+
+def package() -> Any:
+    """Loaded where it is needed: half a second of work."""
+    return pytest.importorskip("acp", reason="agent-client-protocol is in the extra dev")
 
 
 class Client:
@@ -51,6 +55,7 @@ async def talking(
     process = await asyncio.create_subprocess_exec(
         *argv, cwd=program.project, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
+    acp = package()
     connection = acp.connect_to_agent(
         client, process.stdin, process.stdout, use_unstable_protocol=True
     )
@@ -72,7 +77,7 @@ async def test_an_answer_that_was_not_offered_is_a_no(program: Program) -> None:
         async with talking(program, server, client) as (connection, _):
             opened = await connection.new_session(cwd=str(program.project), mcp_servers=[])
             await connection.prompt(
-                session_id=opened.session_id, prompt=[acp.text_block("change it")]
+                session_id=opened.session_id, prompt=[package().text_block("change it")]
             )
     assert "beta" in (program.project / "notes.txt").read_text(encoding="utf-8")
 

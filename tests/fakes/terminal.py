@@ -220,7 +220,8 @@ class Terminal:
             self._process.kill()
             self._process.wait()
         self._thread.join(2)
-        os.close(self._master)
+        if not self._thread.is_alive():  # else it would go on reading whatever has that number then
+            os.close(self._master)
 
     def __enter__(self) -> Terminal:
         return self
