@@ -112,6 +112,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
         case (
             ev.AttemptPaid()
             | ev.ResultsCleared()
+            | ev.Snipped()
             | ev.FileSaved()
             | ev.TreeSaved()
             | ev.FilesRestored()

@@ -18,6 +18,7 @@ from gatewright.tools.blocks import Block, Table, Text
 
 SHOWN = 20
 WIDTH = 60
+SNIP = "[N | FROM-TO | last N | tool results | undo]"
 Run: TypeAlias = Callable[[Past, CommandContext], Awaitable[Outcome]]
 WHAT: dict[str, What] = {"both": "both", "talk": "talk", "conversation": "talk", "code": "code"}
 
@@ -38,6 +39,7 @@ def past_commands(past: Past, *, between: tuple[Command, ...] = ()) -> tuple[Com
             compact,
             "[what to look to | --preview | undo]",
         ),
+        of("snip", "Cut finished rounds out of the model's view", snip, SNIP),
         of("context", "Where the tokens of the window are", context_),
         of("rewind", back, rewind, ways, "checkpoint"),
         of("rename", "Name this session", rename, "TITLE"),
@@ -69,6 +71,42 @@ async def _preview(past: Past) -> tuple[Block, ...]:
         ("Put back beside it", "plan, task list, files worked on last", ""),
     )
     return (Table(("", "", "Tokens"), rows),)
+
+
+async def snip(past: Past, context: CommandContext) -> Outcome:
+    if context.args:
+        return await _snipped(past, context.args)
+    rounds = await past.rounds()
+    rows = tuple(
+        (str(each.number), each.text[:WIDTH], f"{each.tokens:,}", "cut" if each.cut else "")
+        for each in rounds
+    )
+    about = f"/snip {SNIP}. Nothing leaves the session's file."
+    blocks = (Table(("", "Round", "Tokens", ""), rows), Text(about, "dim"))
+    if not rounds:
+        return Say.text("There is no finished round since the last summary or /clear.")
+    choices = tuple(
+        Choice(number, f"{number}. {text}", f"{tokens} tokens", cut, typed=f"/snip {number}")
+        for number, text, tokens, cut in rows
+    )
+    return Pick(
+        title="Cut a round out of the model's view",
+        choices=choices,
+        choose=partial(_snipped, past),
+        about=(about,),
+        at=len(choices) - 1,
+        fallback=Say(blocks),
+    )
+
+
+async def _snipped(past: Past, wish: str) -> Outcome:
+    try:
+        done = await past.snip(wish)
+    except GatewrightError as error:
+        return Problem.of(str(error))
+    if done.undo:
+        return Say.text("The last cut is taken back: the model sees that again.")
+    return Say.text(f"Cut: about {done.tokens:,} tokens are free. /snip undo takes it back.")
 
 
 async def context_(past: Past, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature

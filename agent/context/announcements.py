@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from gatewright.agent.record.events import AnyEvent, Cleared, Compacted, Rewound
+from gatewright.agent.record.events import AnyEvent, Cleared, Compacted, Rewound, Snipped
 
 KEPT = 100  # subjects; nobody has that many
 
@@ -31,7 +31,7 @@ class Announcements:
         self._sources += sources
 
     def saw(self, event: AnyEvent) -> None:
-        if isinstance(event, Compacted | Cleared | Rewound):
+        if isinstance(event, Compacted | Cleared | Rewound | Snipped):
             self._told.clear()
 
     def due(self) -> Sequence[str]:

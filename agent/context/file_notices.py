@@ -21,6 +21,7 @@ from gatewright.agent.record.events import (
     Cleared,
     Compacted,
     Rewound,
+    Snipped,
     ToolFinished,
     ToolStarted,
 )
@@ -71,7 +72,7 @@ class FileNotices:
             case Cleared():
                 self._nested.clear()
                 self._stamps.clear()
-            case Compacted() | Rewound():  # the notice may be gone: better twice than never
+            case Compacted() | Rewound() | Snipped():  # it may be gone: better twice than never
                 self._nested.clear()
             case _:
                 pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gatewright.agent.compact.estimate import content_tokens, part_tokens, turns_tokens, with_margin
+from gatewright.agent.compact.rounds import Cut, Rounds
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
@@ -15,6 +16,7 @@ from gatewright.agent.record.events import (
     Compacted,
     ImagesDropped,
     ResultsCleared,
+    Snipped,
     ToolFinished,
     TurnEnded,
     UserMessage,
@@ -28,7 +30,6 @@ from gatewright.agent.record.messages import (
     Usage,
     UserTurn,
 )
-from gatewright.agent.turn.valid_history import Pairing
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 
 WORDS = 200  # inputs of the person that are remembered word for word
@@ -38,18 +39,20 @@ class Conversation:
     """Grows by `apply`, at the same cost at any length; `view` is what a provider may be sent."""
 
     def __init__(self) -> None:
-        self._history = Pairing()
+        self._history = Rounds()
         self._open: dict[str, CallPart] = {}
         self.call_ids: set[str] = set()  # of all that was applied, also what was cleared
         self._put_off = ""  # the call that the next turn begins with
         self.last_usage = Usage()
-        self.words: list[str] = []  # what the person typed since the last clear
+        self._words: list[tuple[int, str]] = []  # what the person typed, by rounds
         self._added = 0  # tokens, guessed, since an answer was counted
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event of the main agent; events that the model is not told of do nothing."""
         match event:
             case UserMessage(content=content, hidden=hidden):
+                if not hidden:
+                    self._history.begin()
                 self._history.add(UserTurn(content))
                 self._added += content_tokens(content)
                 if not hidden:
@@ -69,7 +72,7 @@ class Conversation:
                 self._begin_after(event)
             case Cleared():
                 self._restart()
-                self.words = []
+                self._words = []
             case _:
                 self._besides(event)
 
@@ -80,6 +83,9 @@ class Conversation:
             case ResultsCleared(call_ids=call_ids, tokens=tokens):
                 self._history.clear(call_ids)
                 self._added -= tokens
+            case Snipped(rounds=rounds, results=results, tokens=tokens, undo=undo):
+                self._history.snip(Cut(frozenset(rounds), frozenset(results)), undo=undo)
+                self._added -= tokens
             case TurnEnded(waits=CallPart(id=id)):
                 self._put_off = id
             case _:
@@ -88,7 +94,7 @@ class Conversation:
     def rebuild(self, events: Iterable[AnyEvent]) -> None:
         """Become the fold of these events: another branch than the one so far."""
         self._restart()
-        self.words = []
+        self._words = []
         for event in events:
             self.apply(event)
 
@@ -105,6 +111,17 @@ class Conversation:
     def counted(self) -> bool:
         """Whether `tokens` has the system prompt and the tools in it."""
         return self.last_usage.context > 0
+
+    @property
+    def words(self) -> list[str]:
+        """What the person typed since the last clear, without what they cut out."""
+        cut = self._history.cut.rounds
+        return [text for number, text in self._words if number not in cut]
+
+    @property
+    def rounds(self) -> Rounds:
+        """For whoever shows and cuts them."""
+        return self._history
 
     def view(self) -> tuple[Turn, ...]:
         return self._history.view()
@@ -130,8 +147,8 @@ class Conversation:
     def _said(self, content: Iterable[Content]) -> None:
         text = "\n".join(part.text for part in content if isinstance(part, TextContent))
         if text.strip():
-            self.words.append(text)
-            del self.words[:-WORDS]
+            self._words.append((self._history.count, text))
+            del self._words[:-WORDS]
 
     def _begin_after(self, event: Compacted) -> None:
         self._restart()
@@ -143,11 +160,12 @@ class Conversation:
                 self._called(turn.parts)
             elif isinstance(turn, ResultTurn):
                 self._open.pop(turn.call_id, None)
+        self._history.settle()
         self._added = turns_tokens(turns)
-        self.words = list(event.words)
+        self._words = [(0, text) for text in event.words]
 
     def _restart(self) -> None:
-        self._history = Pairing()
+        self._history = Rounds()
         self._open = {}
         self.last_usage = Usage()
         self._added = 0

@@ -32,6 +32,7 @@ from gatewright.agent.record.events_of_past import (
     ImagesDropped,
     ResultsCleared,
     Rewound,
+    Snipped,
     TreeSaved,
 )
 from gatewright.agent.record.events_of_schedules import JobChanged
@@ -97,6 +98,7 @@ AnyEvent: TypeAlias = (
     | Compacted
     | Cleared
     | ResultsCleared
+    | Snipped
     | ImagesDropped
     | Rewound
     | ModeChanged

@@ -58,6 +58,19 @@ class ResultsCleared(Event, frozen=True, tag="results_cleared"):
     tokens: int = 0
 
 
+class Snipped(Event, frozen=True, tag="snipped"):
+    """The person cut these rounds out of what the model sees, and the results of these calls.
+
+    It is all that is cut from here on, counted from the last boundary; `undo`: as before the last
+    time. `tokens` became free.
+    """
+
+    rounds: tuple[int, ...] = ()
+    results: tuple[str, ...] = ()
+    tokens: int = 0
+    undo: bool = False
+
+
 class ImagesDropped(Event, frozen=True, tag="images_dropped"):
     """A provider refused an image: from now on the model reads a note in place of each so far."""
 

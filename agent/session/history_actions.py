@@ -12,7 +12,7 @@ from gatewright.agent.compact import grid
 from gatewright.agent.compact.compactor import CompactPorts, budget_of
 from gatewright.agent.errors import SessionError
 from gatewright.agent.history.history import History
-from gatewright.agent.record.events import Compacted, Noticed, TitleChanged
+from gatewright.agent.record.events import Compacted, Noticed, Snipped, TitleChanged
 from gatewright.agent.session.agent import Agent
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.text.redact import Redactor
@@ -20,6 +20,7 @@ from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
     from gatewright.agent.compact.keep import Kept
+    from gatewright.agent.compact.snipping import Round
     from gatewright.agent.history.plan import Step
     from gatewright.agent.session.review import Review
     from gatewright.agent.session.rewind import Gone, Point, Rewinder, What
@@ -105,6 +106,24 @@ class Past:
         async def work() -> Gone:
             await self._frame.barrier()
             return await self._rewinder.undo()
+
+        return await self._agent.runner.alone(work)
+
+    async def rounds(self) -> Sequence[Round]:
+        """What can be cut out of the model's view."""
+        from gatewright.agent.compact.snipping import rounds_of  # noqa: PLC0415  lazy: 1 ms
+
+        return rounds_of(self._frame.talk)
+
+    async def snip(self, wish: str) -> Snipped:
+        """Cut rounds, or results of calls, out of the model's view. Raises SessionError."""
+        from gatewright.agent.compact.snipping import snipped  # noqa: PLC0415  lazy: 1 ms
+
+        async def work() -> Snipped:
+            event = snipped(self._frame.talk, wish)
+            self._agent.publish(event)
+            self._frame.ledger.forget_shown()
+            return event
 
         return await self._agent.runner.alone(work)
 

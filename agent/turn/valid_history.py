@@ -59,10 +59,7 @@ class Pairing:
 
     def drop_images(self) -> None:
         """Put a note where each image stands."""
-        for place, turn in enumerate(self._out):
-            if not isinstance(turn, AssistantTurn) and any(map(_is_image, turn.content)):
-                texts = tuple(NO_IMAGE if _is_image(part) else part for part in turn.content)
-                self._out[place] = msgspec.structs.replace(turn, content=texts)
+        self._out = [without_images(turn) for turn in self._out]
 
     def view(self) -> tuple[Turn, ...]:
         return tuple(self._out)
@@ -107,6 +104,14 @@ def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     for turn in turns:
         pairing.add(turn)
     return pairing.view()
+
+
+def without_images(turn: Turn) -> Turn:
+    """With a note in place of each image; the same object where it has none."""
+    if isinstance(turn, AssistantTurn) or not any(map(_is_image, turn.content)):
+        return turn
+    texts = tuple(NO_IMAGE if _is_image(part) else part for part in turn.content)
+    return msgspec.structs.replace(turn, content=texts)
 
 
 def _is_image(part: Content) -> bool:

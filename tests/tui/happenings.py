@@ -176,6 +176,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ),
     ev.Compacted: lambda c: ev.Compacted(summary=c.text(), trigger="auto", tokens_before=10**6),
     ev.Cleared: lambda _: ev.Cleared(),
+    ev.Snipped: lambda c: ev.Snipped(rounds=(1,), results=(c.call(),), tokens=5),
     ev.ResultsCleared: lambda c: ev.ResultsCleared(call_ids=(c.call(),), tokens=5),
     ev.ImagesDropped: lambda c: ev.ImagesDropped(reason=c.row()),
     ev.Rewound: lambda c: ev.Rewound(

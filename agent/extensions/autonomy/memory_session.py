@@ -28,6 +28,7 @@ from gatewright.agent.record.events import (
     Compacted,
     Noticed,
     Rewound,
+    Snipped,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -71,7 +72,7 @@ class MemorySession:
             case TurnEnded(stop=Stop.COMPLETED) if self._due():
                 self._last = self._clock()
                 self._task = asyncio.create_task(self._learn(), name="memory of the session")
-            case Compacted() | Cleared() | Rewound():
+            case Compacted() | Cleared() | Rewound() | Snipped():
                 self._told.clear()
             case _:
                 pass

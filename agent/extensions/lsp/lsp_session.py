@@ -30,6 +30,7 @@ from gatewright.agent.record.events import (
     Envelope,
     LanguageServerStarted,
     Rewound,
+    Snipped,
 )
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.text.printable import escaped
@@ -223,7 +224,7 @@ class LspSession:
 
     def saw(self, envelope: Envelope) -> None:
         match envelope.event:
-            case Compacted() | Cleared() | Rewound() if envelope.agent == MAIN:
+            case Compacted() | Cleared() | Rewound() | Snipped() if envelope.agent == MAIN:
                 self.languages.close_documents()
                 self.hearings.forget()
             case AgentFinished():

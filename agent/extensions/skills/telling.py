@@ -18,6 +18,7 @@ from gatewright.agent.record.events import (
     Cleared,
     Compacted,
     Rewound,
+    Snipped,
     ToolFinished,
     ToolStarted,
 )
@@ -124,7 +125,7 @@ class SkillTelling:
             case Cleared():
                 self._first = self._missing = None
                 self._at_once = self._announced = ""
-            case Compacted() | Rewound():
+            case Compacted() | Rewound() | Snipped():
                 self._at_once = self._announced = ""  # what was said may be gone
             case _:
                 pass
