@@ -1,25 +1,21 @@
-"""The files that a server has open: their versions, and what changed on disk since it was told.
+"""The files that a server has open: their versions, and what changed since it was told.
 
-What lies on disk is the truth; no text is kept. From reading a file to sending it nothing is
+What `Texts` says is the truth; no text is kept here. From reading a file to sending it nothing is
 awaited, so versions and texts go out in their order whoever changes files meanwhile.
 """
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
+from gatewright.agent.lsp.texts import Stamp, Texts
 from gatewright.agent.lsp.wire.positions import uri_of
-from gatewright.tools.system.exact import real_path
-from gatewright.tools.system.regular import read_regular
 
-MOST, LARGEST = 50, 2 * 1024 * 1024
-Stamp: TypeAlias = tuple[int, int, int]
+MOST = 50
 Notify: TypeAlias = Callable[[str, object], None]
 
 
@@ -29,28 +25,6 @@ class Open(msgspec.Struct):
     language: str
     version: int
     stamp: Stamp
-
-
-def stamp_of(path: str) -> Stamp | None:
-    """Changes when the file does; None where there is none."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def text_of(path: str) -> tuple[str, Stamp] | None:
-    """What it holds with its stamp; None for what is no text, too large, or a link by now."""
-    before = stamp_of(path)
-    try:
-        if before is None or before[1] > LARGEST or real_path(path) != path:
-            return None
-        data = read_regular(Path(path), LARGEST, follow=False)
-        text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return (text, before) if stamp_of(path) == before else None
 
 
 class Documents:
@@ -63,7 +37,9 @@ class Documents:
         shut: Callable[[str], None],
         *,
         saves: bool = True,
+        texts: Texts | None = None,
     ) -> None:
+        self.texts = texts or Texts()
         self._notify, self._sent, self._shut, self._saves = notify, sent, shut, saves
         self._open: OrderedDict[str, Open] = OrderedDict()
         self._versions = 0  # of all files: one that is opened again has no old number
@@ -80,7 +56,7 @@ class Documents:
         if path in self._open:
             self._open.move_to_end(path)
             return self._renewed(self._open[path])
-        found = text_of(path)
+        found = self.texts.text_of(path)
         if found is None:
             return False
         text, stamp = found
@@ -97,7 +73,7 @@ class Documents:
         return True
 
     def renew(self) -> tuple[str, ...]:
-        """Send what changed on disk, whoever changed it; which files that were."""
+        """Send what changed, whoever changed it; which files that were."""
         before = {path: each.version for path, each in self._open.items()}
         for each in tuple(self._open.values()):
             self._renewed(each)
@@ -112,12 +88,12 @@ class Documents:
     def current(self, path: str) -> bool:
         """Whether the file is as the server has it."""
         known = self._open.get(path)
-        return known is not None and stamp_of(path) == known.stamp
+        return known is not None and self.texts.stamp_of(path) == known.stamp
 
     def _renewed(self, each: Open) -> bool:
-        if stamp_of(each.path) == each.stamp:
+        if self.texts.stamp_of(each.path) == each.stamp:
             return True
-        found = text_of(each.path)
+        found = self.texts.text_of(each.path)
         if found is None:  # gone, no text any more, or changing right now: opened at the next edit
             self.close(each.path)
             return False
@@ -128,7 +104,7 @@ class Documents:
         who = {"uri": each.uri, "version": each.version}
         changes = [{"text": text}]
         self._notify("textDocument/didChange", {"textDocument": who, "contentChanges": changes})
-        if self._saves:
+        if self._saves and not self.texts.unsaved(each.path):
             self._notify("textDocument/didSave", {"textDocument": {"uri": each.uri}})
         return True
 

@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.lsp.running.definitions import Definition
 from gatewright.agent.lsp.running.server import Ports, Server
+from gatewright.agent.lsp.texts import Texts
 from gatewright.agent.lsp.watching.patterns import Wanted
 from gatewright.agent.lsp.watching.watch import CHANGED, Watch
 from gatewright.agent.lsp.wire.connection import Gone, Refused, decoded
@@ -45,11 +46,12 @@ class LanguagePorts(msgspec.Struct, frozen=True, kw_only=True):
     ignored: Callable[[str], Awaitable[bool]]
     left_out: Callable[[str], Awaitable[Collection[str]]]  # of a directory: all that git ignores
     told: Callable[[str], None]
+    texts: Texts = msgspec.field(default_factory=Texts)
 
 
 class Languages:
     def __init__(self, ports: LanguagePorts) -> None:
-        self.ports = ports
+        self.ports, self.texts = ports, ports.texts
         self._servers: dict[tuple[str, str], Server] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._pulling: dict[tuple[Server, str, int], asyncio.Task[None]] = {}
@@ -114,6 +116,8 @@ class Languages:
         if not self.serves(path) or await self._is_ignored(path):
             return ()
         serving = self.of(path)
+        if not any(each.documents.get(path) for each in serving):
+            await self.texts.look((path,))  # an editor may have it otherwise
         for server in serving:
             server.open(path, server.definition.language(path))
         return serving
@@ -126,8 +130,17 @@ class Languages:
                 self._ignored.popitem(last=False)
         return self._ignored[path]
 
+    def opened(self) -> set[str]:
+        """The files that any of them has."""
+        return {path for server in self.ready() for path in server.documents.paths}
+
+    async def renewed(self, more: Iterable[str] = ()) -> set[str]:
+        """The same as `renew`, with what an editor has of all that is open by now."""
+        await self.texts.look((*more, *sorted(self.opened())))
+        return self.renew()
+
     def renew(self) -> set[str]:
-        """Send what changed on disk since; the files that did."""
+        """Send what changed since; the files that did."""
         return {path for server in self.ready() for path in server.documents.renew()}
 
     # --- what changed beside what they have open ---
@@ -173,6 +186,7 @@ class Languages:
             self._own(each.close())
 
     def close_documents(self) -> None:
+        self.texts.forget()
         for server in self._servers.values():
             server.documents.close_all()
 

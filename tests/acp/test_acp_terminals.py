@@ -23,6 +23,12 @@ from tests.fakes.waiting import PATIENCE, eventually
 PATIENT = "gatewright.agent.frontends.acp.terminals.editor_terminals.EditorTerminals.patience"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no silent editor."""
+    monkeypatch.setattr(PATIENT, PATIENCE)
+
+
 def run(command: str, **more: Any) -> str:
     return f"call: Bash {json.dumps({'command': command, **more})}"
 
@@ -202,10 +208,17 @@ async def test_output_that_the_editor_dropped_is_not_called_whole(tmp_path: Path
 async def test_an_editor_that_fails_is_told_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, way: Any, heard: str
 ) -> None:
-    monkeypatch.setattr(PATIENT, 0.3 if way is never else PATIENCE)
     pid = tmp_path / "pid"
     async with terminals(tmp_path, run(f"echo $$ > {pid}; exec sleep 600")) as (ed, made):
-        made.broken[method] = way
+
+        async def create(params: dict[str, Any]) -> Any:
+            found = await made.create(params)
+            monkeypatch.setattr(PATIENT, 0.3 if way is never else PATIENCE)
+            return found
+
+        made.broken |= {"create": create, method: way}
+        if method == "create" and way is never:
+            monkeypatch.setattr(PATIENT, 0.3)
         session = await ed.new()
         await ed.turn(session, "go")
         assert heard in told(ed)

@@ -19,6 +19,7 @@ name` a warning, `USES file` an error while that file beside it has the word GON
                       what it does once a text has that word
     begin=crash|hang|garbage|slow   what it does instead of beginning
     changes=FILE      what it was told of other files: names, and how they changed
+    opens             places in files that it has open are those of the open text
     trace=FILE        each text it gets, with its version, one JSON line each
 """
 
@@ -210,6 +211,14 @@ def take(uri: str, version: int, text: str) -> None:
 NAME = re.compile(r"\w+")
 
 
+def stored(path: str) -> str:
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
 def places(word: str) -> list[Json]:
     """Where the word stands, in the open files and the others of the project."""
     rows: list[Json] = []
@@ -218,11 +227,7 @@ def places(word: str) -> list[Json]:
         for name in sorted(names):
             path = f"{base}/{name}"
             uri = "file://" + path
-            try:
-                with Path(path).open(encoding="utf-8", newline="") as file:
-                    text = file.read()
-            except (OSError, UnicodeDecodeError):
-                continue
+            text = TEXTS[uri][1] if "opens" in OPTIONS and uri in TEXTS else stored(path)
             for number, line in enumerate(text.replace("\r\n", "\n").split("\n")):
                 rows += [
                     {

@@ -22,6 +22,7 @@ from gatewright.agent.lsp.running.definitions import Definition
 from gatewright.agent.lsp.running.process_memory import resident
 from gatewright.agent.lsp.running.server import Ports, Server
 from gatewright.agent.lsp.running.server_book import Listed, ServerBook
+from gatewright.agent.lsp.texts import Texts
 from gatewright.agent.record.events import (
     AgentFinished,
     Cleared,
@@ -61,8 +62,10 @@ class LspSession:
         )
         self.plans = Plans()
         self.book = self._book()
+        self.texts = Texts(host.client.files)
         self.languages = Languages(
             LanguagePorts(
+                texts=self.texts,
                 server=self._ports,
                 place=self._place,
                 offered=self._offered,
@@ -164,6 +167,7 @@ class LspSession:
             told=lambda text: self._host.warn(escaped(text)),
             changed=changed,
             now=self._loop.time,
+            texts=self.texts,
         )
 
     def log_of(self, name: str) -> ServerLog:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from gatewright.agent.lsp.documents import stamp_of, text_of
 from gatewright.agent.lsp.findings.hearing import listing
-from gatewright.agent.lsp.questions.queries import WAYS, Question, ask
+from gatewright.agent.lsp.questions.queries import WAYS, Answer, Question, ask
 from gatewright.agent.lsp.questions.renaming import Plan, planned
 from gatewright.agent.lsp.questions.spots import Sight, inert
 from gatewright.agent.lsp.questions.tool_spec import LSP, OPERATIONS
 from gatewright.agent.lsp.running.server import Server
+from gatewright.agent.lsp.texts import disk_text
 from gatewright.agent.lsp.wire.positions import Lines
 from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Diff, plain
@@ -41,12 +41,12 @@ Operation = Literal[
 # What a server that still reads the project answers in part.
 WHOLE = ("findReferences", "goToImplementation", "incomingCalls", "workspaceSymbol", "rename")
 DIFF = 8_000  # characters of a plan that the model reads
+PASSES, LOOKED = 3, 100  # answers to one question; files of each that an editor is asked for
 UNSAVED = (
-    "{0}: unsaved in the editor. Language servers see what is saved, so a rename would not be of "
-    "that text, and nothing is changed. The person must save it first; then ask for the rename "
-    "again."
+    "{0}: unsaved in the editor, and {1} can only be given what is saved, so nothing is changed. "
+    "The person must save it first; then ask for the rename again."
 )
-SAVED = "{0} is unsaved in the editor: this is of the saved text, and lines may differ from Read's."
+SAVED = "{0}: unsaved in the editor; the places in it are of the saved text."
 GONE = "There is no plan {0}: it was applied, or it is too old. Ask for the rename again."
 
 
@@ -140,7 +140,8 @@ class LspTool(StructTool[Asked]):
             return
         session = self._session
         path = str(settled(ctx.where.resolve(input.file_path), ctx)) if input.file_path else ""
-        if path and stamp_of(path) is None:
+        texts = session.texts
+        if path and texts.stamp_of(path) is None and not await texts.look((path,)):
             raise ToolFailure(f"There is no file {input.file_path}.")
         if input.operation == "diagnostics":
             yield await self._diagnostics(path, ctx)
@@ -150,29 +151,60 @@ class LspTool(StructTool[Asked]):
         if path and input.operation in WHOLE:  # else a part of the answer is taken for all of it
             limit = server.definition.request_timeout
             await session.languages.until_read(server, path, limit)
-        question = self._question(input, path, server)
-        sight = self._sight(ctx)
-        if input.operation == "rename":
-            plan = await planned(server, question, sight)
-            paths = [each.path for each in plan.changes]
-            if unsaved := await asyncio.to_thread(self._unsaved, paths, ctx):
-                raise ToolFailure(UNSAVED.format(unsaved))
-            yield self._planned(plan)
+        seen: dict[str, None] = {}
+        found = await self._found(input, path, server, self._sight(ctx, server, seen), seen)
+        unsaved = ", ".join(
+            session.shown(each)
+            for each in seen
+            if session.texts.unsaved(each) and server.documents.get(each) is None
+        )
+        if isinstance(found, Plan):
+            if unsaved:
+                raise ToolFailure(UNSAVED.format(unsaved, server.name))
+            yield self._planned(found)
             return
-        answer = await ask(server, question, sight)
-        unsaved = await asyncio.to_thread(self._unsaved, [path] if path else [], ctx)
         note = f"\n({SAVED.format(unsaved)})" if unsaved else ""
-        yield ToolResult.text(f"{answer.text}{note}", summary=f"{answer.count} found", data={
-            "operation": input.operation, "resultCount": answer.count,
+        yield ToolResult.text(f"{found.text}{note}", summary=f"{found.count} found", data={
+            "operation": input.operation, "resultCount": found.count,
         })  # fmt: skip
 
-    def _sight(self, ctx: ToolContext) -> Sight:
-        where = ctx.where
-        inside = tuple(real_path(each) for each in (where.root, *where.added))
+    async def _found(
+        self, input: Asked, path: str, server: Server, sight: Sight, seen: dict[str, None]
+    ) -> Answer | Plan:
+        """Of texts as an editor has them, also of files that the answer names. ToolFailure."""
+        asks = planned if input.operation == "rename" else ask
+        for _ in range(PASSES):
+            seen.clear()
+            found = await asks(server, self._question(input, path, server), sight)
+            others = [each for each in seen if server.documents.get(each) is None][:LOOKED]
+            unsaved = await self._session.texts.look(others)
+            for each in unsaved:
+                await self._session.languages.open(each)
+            if not any(server.documents.get(each) for each in unsaved):
+                return found
+        raise ToolFailure("Too many files of it are unsaved in the editor: ask again.")
+
+    def _sight(self, ctx: ToolContext, server: Server, seen: dict[str, None]) -> Sight:
+        """`seen` gets the files of the project that an answer names, and that may be read."""
+        where, texts = ctx.where, self._session.texts
+        roots = tuple(real_path(each).rstrip("/") for each in (where.root, *where.added))
+
+        def inside(path: str) -> bool:
+            return any(path.startswith(f"{root}/") for root in roots)
+
+        def readable(path: str) -> bool:
+            may = ctx.readable(path)
+            if may and inside(path):
+                seen[path] = None
+            return may
+
         return Sight(
-            readable=ctx.readable,
-            inside=lambda path: any(path.startswith(f"{root.rstrip('/')}/") for root in inside),
+            readable=readable,
+            inside=inside,
             shown=lambda path: where.shown(Path(path)),
+            text=lambda path: (
+                texts.text_of(path) if server.documents.get(path) else disk_text(path)
+            ),
         )
 
     async def _server(self, path: str) -> Server:
@@ -211,7 +243,7 @@ class LspTool(StructTool[Asked]):
         )
         if not way.at:
             return plain_
-        found = text_of(path)
+        found = self._session.texts.text_of(path)
         if found is None or server.documents.get(path) is None:
             raise ToolFailure(f"{Path(path).name} is no text that a server could be given.")
         lines = Lines(found[0], server.abilities.encoding)
@@ -232,6 +264,8 @@ class LspTool(StructTool[Asked]):
         if not paths:
             raise ToolFailure("No file is open yet: name a filePath.")
         whole = await languages.until_fresh(paths, limit)
+        if await languages.renewed(paths):  # the person types: once more, of the text by now
+            whole = await languages.until_fresh(paths, limit)
         text, count = listing(self._session.hearings, ctx.agent, paths)
         if not whole:
             text += "\nNot all findings have come yet: ask again in a moment."
@@ -251,22 +285,6 @@ class LspTool(StructTool[Asked]):
             text, summary=f"{count} in {files} files", view=diffs, data={"plan": id}
         )
 
-    def _unsaved(self, paths: Sequence[str], ctx: ToolContext) -> str:
-        """Those whose text in the person's editor is not the one on the disk, which servers have.
-
-        An editor may be asked, so it is a thread's work.
-        """
-        if ctx.files is None:
-            return ""
-        found: list[str] = []
-        for path in paths:
-            try:
-                if reading(Path(path), ctx) != reading(Path(path)):
-                    found.append(self._session.shown(path))
-            except (OSError, ToolFailure):  # gone by now: whoever changes it finds that out
-                continue
-        return ", ".join(found)
-
     def _applied(self, id: str, ctx: ToolContext) -> ToolResult:
         """All of the plan's files, or none: one that is not as it was voids it."""
         plan = self._session.plans.find(id)
@@ -274,8 +292,7 @@ class LspTool(StructTool[Asked]):
             raise ToolFailure(GONE.format(id))
         self._session.plans.drop(id)
         for each in plan.changes:
-            found = text_of(each.path)
-            if found is None or found[0].encode() != each.before:
+            if _held(each.path, ctx) != each.before:
                 raise ToolFailure(
                     f"{self._session.shown(each.path)} changed since the plan was made, so nothing "
                     "was changed. Ask for the rename again."
@@ -305,6 +322,14 @@ class LspTool(StructTool[Asked]):
         if left:
             return f"These could not be taken back and are renamed: {', '.join(left)}."
         return "Nothing is changed: what was written before is taken back."
+
+
+def _held(path: str, ctx: ToolContext) -> bytes | None:
+    """What it holds, in the person's editor if that has it; None for what nobody could change."""
+    try:
+        return reading(Path(path), ctx) if real_path(path) == path else None
+    except (OSError, ToolFailure):
+        return None
 
 
 def _place(input: Asked, lines: Lines) -> tuple[int, int]:

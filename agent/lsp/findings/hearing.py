@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from gatewright.agent.lsp.documents import text_of
 from gatewright.agent.lsp.findings.fresh import Held
 from gatewright.agent.lsp.findings.told import Findings, Same, Told, counted, ordered, row, tell
 from gatewright.agent.lsp.languages import Languages
@@ -44,6 +43,7 @@ class Hearings:
     ) -> None:
         self._languages, self._shown, self._may_hear = languages, shown, may_hear
         self._of: OrderedDict[str, _Hearing] = OrderedDict()
+        self._asked = True  # an editor was, just now, for what it has unsaved
         languages.awaited = self._all_awaited
 
     def _all_awaited(self) -> Iterable[str]:
@@ -78,6 +78,7 @@ class Hearings:
         changed, hearing.changed = hearing.changed, {}
         self._remember(hearing, changed)
         hearing.awaited.update(changed)  # before anything is awaited: another may send them
+        await self._languages.texts.look((*changed, *sorted(self._languages.opened())))
         beside = await self._languages.look(self._sending())
         for path in changed:
             if not await self._languages.open(path):
@@ -102,6 +103,7 @@ class Hearings:
                 for path in server.documents.paths:
                     self._languages.pull(path)
         await self._languages.until_fresh(tuple(waits), seconds)
+        await self._languages.texts.look(sorted(self._languages.opened()))  # it may be gone by now
         return self._told(agent, hearing)
 
     async def look(self, agent: str) -> None:
@@ -110,7 +112,7 @@ class Hearings:
         self._remember(hearing, hearing.changed)
         if await self._languages.look(self._sending()):
             self._after(hearing)
-        self._languages.renew()
+        await self._languages.renewed()
 
     def _after(self, hearing: _Hearing) -> Sequence[Server]:
         """From now on what they say of other files is by changes that the agent is told of."""
@@ -128,7 +130,11 @@ class Hearings:
         if hearing is None or not (hearing.awaited or hearing.after):
             return None
         self._languages.renew()
-        return self._told(agent, hearing)
+        self._asked = False  # nobody can be waited for: what nobody saved is told of later
+        try:
+            return self._told(agent, hearing)
+        finally:
+            self._asked = True
 
     def _others(self, hearing: _Hearing) -> Iterator[_Hearing]:
         return (each for each in self._of.values() if each is not hearing)
@@ -194,13 +200,17 @@ class Hearings:
             findings = Findings(path, self._shown(path), server.name, held.items, known, own=False)
             lines[id(findings)] = text
             yield findings
-        if self._languages.still(server):
+        texts = self._languages.texts
+        left = not self._asked and any(map(texts.unsaved, server.documents.paths))
+        if self._languages.still(server) and not left:
             del hearing.after[which]
 
     def _current(self, server: Server, path: str) -> Lines | None:
         """The text that the findings are of; None where the file is another by now."""
+        if not self._asked and self._languages.texts.unsaved(path):
+            return None
         known = server.documents.get(path)
-        found = text_of(path)
+        found = self._languages.texts.text_of(path)
         if known is None or found is None or found[1] != known.stamp:
             return None
         return Lines(found[0], server.abilities.encoding)

@@ -21,10 +21,8 @@ from gatewright.agent.lsp.wire.shapes import TextEdit, WorkspaceEdit
 from gatewright.tools.access import Edited
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.exact import real_path
-from gatewright.tools.system.regular import read_regular
 
 PLANS, FILES, BYTES = 8, 200, 8 * 1024 * 1024
-LARGEST = 2 * 1024 * 1024
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -133,15 +131,14 @@ def _change(uri: str, edits: Sequence[TextEdit], server: Server, sight: Sight) -
         raise ToolFailure("It would change a file outside the project: rename by other means.")
     if not sight.readable(path):
         raise ToolFailure("It would change a file that a Read rule denies: rename by other means.")
-    try:
-        before = read_regular(Path(path), LARGEST, follow=False)
-        text = before.decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ToolFailure(f"{sight.shown(path)} cannot be read as text.") from None
+    found = sight.text(path)
+    if found is None:
+        raise ToolFailure(f"{sight.shown(path)} cannot be read as text.")
+    text = found[0]
     lines = Lines(text, server.abilities.encoding)
     spans = [(*lines.span(each.range), each.new_text) for each in edits]
     try:
         after = edited(text, spans)
     except ValueError as error:
         raise ToolFailure(f"{server.name} gave no usable rename: {error}.") from None
-    return Change(path, before, after.encode("utf-8", "surrogatepass"), len(edits))
+    return Change(path, text.encode(), after.encode("utf-8", "surrogatepass"), len(edits))

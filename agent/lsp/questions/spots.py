@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 
 from gatewright.agent.agents.inert_text import as_data
-from gatewright.agent.lsp.documents import text_of
+from gatewright.agent.lsp.texts import Text, disk_text
 from gatewright.agent.lsp.wire.positions import Lines, path_of
 from gatewright.agent.lsp.wire.shapes import Range
 from gatewright.tools.system.exact import real_path
@@ -25,6 +25,7 @@ class Sight(msgspec.Struct, frozen=True):
     readable: Callable[[str], bool]
     inside: Callable[[str], bool]
     shown: Callable[[str], str]
+    text: Callable[[str], Text | None] = disk_text  # as servers have it
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -80,7 +81,8 @@ class Pages:
 
     def of(self, path: str) -> Lines | None:
         if path not in self._read:
-            found = text_of(path) if self._sight.inside(path) and len(self._read) < LISTED else None
+            may = self._sight.inside(path) and len(self._read) < LISTED
+            found = self._sight.text(path) if may else None
             self._read[path] = Lines(found[0], self._encoding) if found is not None else None
         return self._read[path]
 

@@ -17,6 +17,7 @@ import msgspec
 from gatewright.agent.lsp.documents import Documents
 from gatewright.agent.lsp.findings.fresh import Freshness
 from gatewright.agent.lsp.running.definitions import Definition
+from gatewright.agent.lsp.texts import Texts
 from gatewright.agent.lsp.wire.capabilities import Abilities, hello
 from gatewright.agent.lsp.wire.connection import (
     REGISTERED,
@@ -49,6 +50,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     told: Callable[[str], None]  # to the person, once
     changed: Callable[[], None]  # it has said something that somebody may wait for
     now: Callable[[], float]
+    texts: Texts | None = None  # without them what lies on the disk
 
 
 class Server:
@@ -228,6 +230,7 @@ class Server:
             lambda uri, version: self.fresh.sent(uri, version, self._ports.now()),
             self.fresh.closed,
             saves=self.abilities.saves,
+            texts=self._ports.texts,
         )
         connection.notify("initialized", {})
         if given.settings is not None:

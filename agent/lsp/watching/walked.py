@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
-from gatewright.agent.lsp.documents import Stamp
+from gatewright.agent.lsp.texts import Stamp
 
 MOST, SECONDS = 20_000, 2.0  # entries of all directories, and for all of them
 NEVER = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"})
