@@ -285,6 +285,7 @@ class Crew:
                 life.left = (*life.left, *await jobs.stop_of(life.path))
                 if run is not None:
                     await run.halt(GONE)
+                    await run.rest()
                 life.worktree, life.branch, life.diff = await life.finish()
             self._write_report(life)
         finally:

@@ -8,17 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from gatewright.tools.protocol import JsonObject
+
+if TYPE_CHECKING:
+    from gatewright.agent.turn.turns import Elsewhere
 
 Origin: TypeAlias = Literal["builtin", "managed", "flag", "project", "user", "plugin"]
 MemoryPlace: TypeAlias = Literal["", "user", "project", "local"]
 
 DEFAULT_KIND = "general-purpose"
 WORKTREE = "worktree"  # the one isolation there is
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """Another agent, in which turns run: its program, and what its sandbox opens to it."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    network: tuple[str, ...] = ()  # names that it may reach
+    write: tuple[str, ...] = ()  # directories of its own
 
 
 class AgentKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +66,7 @@ class AgentKind(msgspec.Struct, frozen=True, kw_only=True):
     omit_memory: bool = False  # no instruction files
     omit_git: bool = False  # nothing of what git says
     omit_id: bool = False  # its report ends without the line that names it
-    acp: Mapping[str, object] = {}  # another program that does the work
+    acp: Program | None = None  # another program that does the work
 
 
 class AgentKinds(Protocol):
@@ -70,3 +83,15 @@ class AgentKinds(Protocol):
     def problems(self) -> Sequence[str]:
         """What is wrong with definitions, for the person: file, line and what to do."""
         ...
+
+
+class OtherPrograms:
+    """What an extension brings that runs agents' turns in other programs; a part of it."""
+
+    def refusal(self, kind: AgentKind) -> str:
+        """Why no such agent can be started here; empty where one can."""
+        raise NotImplementedError
+
+    def turns(self, agent: str, kind: AgentKind, opening: str, *, tree: bool) -> Elsewhere:
+        """Who runs the turns of the agent at that path; `tree`: it has a work tree of its own."""
+        raise NotImplementedError

@@ -17,6 +17,7 @@ EXTENSIONS = (
     "gatewright.agent.extensions.worktrees:WORKTREES",
     "gatewright.agent.extensions.lsp.lsp_extension:LSP",
     "gatewright.agent.extensions.servers.plugging:MCP",
+    "gatewright.agent.extensions.foreign.foreign_extension:FOREIGN",
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
     "gatewright.agent.extensions.styles.style_session:STYLES",
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",

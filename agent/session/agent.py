@@ -16,7 +16,7 @@ import msgspec
 
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.compact.compactor import Compactor, CompactPorts
-from gatewright.agent.errors import ProviderError
+from gatewright.agent.errors import GatewrightError, ProviderError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.agent_costs import AgentCosts
@@ -218,6 +218,10 @@ class Agent:
             self.publish(Noticed(text=note, tone="warning"))
         return opened
 
+    async def rest(self) -> None:
+        """No turn comes any more: whatever ran them is gone."""
+        await self._turns.close()
+
     async def close(self) -> None:
         """Stop the turn, which still settles its calls, and whatever ran the turns."""
         if self._ahead is not None:
@@ -227,15 +231,22 @@ class Agent:
         await self._turns.close()
 
     async def _ready(self) -> Callable[[], Awaitable[None]]:
-        return partial(self._run_turn, await self._turns.ready())
+        try:
+            return partial(self._run_turn, await self._turns.ready())
+        except GatewrightError:
+            self._over(Stop.PROVIDER_AUTH)
+            raise
 
     async def _run_turn(self, turn: Turn) -> None:
         stop = Stop.ABORTED_STREAMING
         try:
             stop = await turn()
         finally:
-            if self._own.ended is not None:
-                self._own.ended(stop)
+            self._over(stop)
+
+    def _over(self, stop: Stop) -> None:
+        if self._own.ended is not None:
+            self._own.ended(stop)
 
     async def _arrived(self, item: Input) -> InputRefused | None:
         """Why an input is not taken up, where somebody has a say in that."""

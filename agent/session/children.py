@@ -140,6 +140,10 @@ class AgentRun:
         """Stop its turn, and wait so long for that at most."""
         await self._agent.runner.halt(seconds)
 
+    async def rest(self) -> None:
+        """No turn comes any more: whatever ran them is gone, and changes nothing where it works."""
+        await self._agent.rest()
+
     def interrupt(self) -> bool:
         return self._agent.runner.interrupt()
 

@@ -134,8 +134,8 @@ class Sandbox:
             limits=config.limits,
         )
         found = self._surveyor.survey(sight or self.look())
-        masked = (*found.masked, *mount_check.elsewhere(found.masked))
-        return in_tree(sandboxed(wishes, replace(found, masked=masked)), wider.tree)
+        found = replace(found, masked=(*found.masked, *mount_check.elsewhere(found.masked)))
+        return in_tree(sandboxed(wishes, found), wider, (*wishes.extra, temp))
 
     def _windows(self) -> tuple[str, ...]:
         """What commands may read of our home: this session's part, programs that lie there."""

@@ -46,11 +46,13 @@ class Wishes(msgspec.Struct, frozen=True):
 class Wider(msgspec.Struct, frozen=True):
     """What one run may do that others may not; `env` is its own, secret or not.
 
-    In a work tree it may do less: of what lies around it nothing is writable.
+    In a work tree it may do less: of what lies around it nothing is writable. What is `apart` may
+    write in that tree, if it has one, and in directories of its own, and nowhere in the project.
     """
 
     writes: tuple[str, ...] = ()
     tree: str = ""
+    apart: bool = False
     network: Network | None = None  # in place of that of all others
     env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
@@ -106,6 +108,19 @@ class SandboxProfile(msgspec.Struct, frozen=True):
             self,
             writable=writable,
             protected=_outermost(protected),
+            anchors=tuple(anchors),
+        )
+
+    def only(self, writable: Iterable[str]) -> SandboxProfile:
+        """With nothing else to write in; what could be written stays to be seen."""
+        places = _outermost(filter(None, writable))
+        inner = (p for p in self.protected if any(inside(p, place) for place in places))
+        anchors = (p for p in self.anchors if any(p != w and inside(p, w) for w in places))
+        return replace(
+            self,
+            writable=places,
+            seen=_outermost((*self.seen, *self.writable)),
+            protected=_outermost(inner),
             anchors=tuple(anchors),
         )
 

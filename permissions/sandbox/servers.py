@@ -30,12 +30,31 @@ ABSENT = "Nothing hides files from programs here."
 
 
 class Confines(msgspec.Struct, frozen=True):
-    """What is opened to a program besides what commands may do; `env` was given to it by name."""
+    """What is opened to a program besides what commands may do; `env` was given to it by name.
+
+    One that is `apart` writes nothing of the project but the work tree that it has, if any.
+    """
 
     name: str
     domains: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     env: Mapping[str, str] | None = None
+    kind: str = "MCP server"
+    apart: bool = False
+    tree: str = ""
+
+
+def unable(sandbox: CommandSandbox | None) -> str:
+    """Why no program is confined wholly here; empty where one is. Tries it out, so ask once."""
+    from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy: 15 ms
+    from gatewright.permissions.sandbox.probe import probe  # noqa: PLC0415  lazy
+
+    if sandbox is None:
+        return ABSENT
+    if sandbox.settings.enabled is False:
+        return "The sandbox is switched off."
+    found = probe(machine())
+    return "" if found.level == "bwrap" else found.why
 
 
 class ServerConfinement:
@@ -64,14 +83,20 @@ class ServerConfinement:
     ) -> SpawnRequest:
         network = widened(box.config.network, confines.domains)
         given = confines.env or {}
-        wider = Wider(writes=_directories(box, confines), network=network, env=given)
+        wider = Wider(
+            writes=_directories(box, confines),
+            tree=confines.tree,
+            apart=confines.apart,
+            network=network,
+            env=given,
+        )
         inner = msgspec.structs.replace(
             request, env={name: text for name, text in request.env.items() if name not in given}
         )
         made = box.confine(
             inner,
             self._told,
-            command=f"MCP server {confines.name}",
+            command=f"{confines.kind} {confines.name}",
             wider=wider,
             bridge=_bridge(sandbox, network, confines.domains),
         )

@@ -309,7 +309,6 @@ class TestTrust:
         "permissionMode: auto",
         "initialPrompt: /deploy now",
         "initialPrompt: '!rm -rf x'",
-        "acp: {command: evil}",
     )
 
     @pytest.mark.parametrize("more", ACTING)
@@ -323,14 +322,14 @@ class TestTrust:
         assert kind is not None
         assert kind.withheld == (more.partition(":")[0],)
         assert (kind.hooks, kind.inline_servers, kind.mode, kind.initial_prompt) == ({}, {}, "", "")
-        assert (kind.acp, kind.trusted) == ({}, False)
+        assert not kind.trusted
         assert names(book) == []
         assert "once the person trusts this project" in book.refusal("a")
         here.trusted = True
         kind = book.now().find("a")
         assert kind is not None
         assert (kind.withheld, kind.trusted) == ((), True)
-        assert names(book) == ([] if kind.acp else ["a"])
+        assert names(book) == ["a"]
 
     @pytest.mark.parametrize("mode", ["plan", "dontAsk", "default", "ignore"])
     def test_what_only_tightens_counts(self, here: Here, mode: str) -> None:
@@ -433,10 +432,12 @@ class TestTakenAway:
         )
 
     def test_another_programs_work_is_not_done_by_a_model(self, here: Here) -> None:
-        here.write(f"{AGENTS}/a.md", definition("a", "acp: {command: other}"))
+        file = here.home / ".gatewright/agents/a.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(definition("a", "acp: {command: other}"), encoding="utf-8")
         book = here.book()
         assert names(book) == []
-        assert "not there in this version" in book.refusal("a")
+        assert "its turns run in another program" in book.refusal("a")
 
 
 class TestGiven:

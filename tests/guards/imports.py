@@ -134,6 +134,11 @@ TABLE = (
         "a change is shown to people as the tools show theirs",
         ("tools.files.diff",),
     ),
+    Row(
+        "agent/foreign/recording.py",
+        "a change that another program made is shown as the tools show theirs",
+        ("tools.files.diff",),
+    ),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
     Row(
         "agent/settings/policy_settings.py",

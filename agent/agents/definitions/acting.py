@@ -40,8 +40,6 @@ def _of(kind: AgentKind, path: Path) -> Iterator[str]:
         table = obj(entry)
         words = [table.get("command", table.get("url", "")), *items(table.get("args"))]
         yield f"MCP server {name}: {' '.join(map(str, words))} {where}"
-    if kind.acp:
-        yield f"program {' '.join(map(str, kind.acp.values()))} {where}"
     if modes.freedom(kind.mode) > modes.freedom("default"):
         yield f"permissionMode = {kind.mode} {where}"
     if kind.initial_prompt.lstrip().startswith(COMMAND):

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 NAMED = 30  # kinds of an answer that lists them
 
 
+def not_here(kind: AgentKind) -> str:
+    """Whoever starts no programs has no agents that are some."""
+    del kind
+    return "its turns run in another program (acp), and none is started here"
+
+
 class Shadowed(msgspec.Struct, frozen=True):
     """One that does not count, and why."""
 
@@ -55,10 +61,12 @@ class KindBook:
         given: Callable[[], Sequence[Found]] = tuple,
         disabled: Callable[[], frozenset[str]] = frozenset,
         denied: Callable[[str], bool] = lambda name: name == "",
+        elsewhere: Callable[[AgentKind], str] = not_here,
         unknown: Unknown = lambda name: "" if name else "A name is missing.",
     ) -> None:
         self._ground, self._given = ground, given
         self._disabled, self._denied, self._unknown = disabled, denied, unknown
+        self._elsewhere = elsewhere  # why those that are other programs cannot be started
         self._lock = threading.Lock()
         self._read: dict[Seen, Found | None] = {}
         self._made: tuple[object, Kinds] | None = None
@@ -136,8 +144,8 @@ class KindBook:
     def _taken_away(self, kind: AgentKind) -> str:
         if kind.name.casefold() in self._disabled():
             return "agents.disabled names it"
-        if kind.acp:
-            return "its work is another program's (acp), which is not there in this version"
+        if kind.acp is not None and (why := self._elsewhere(kind)):
+            return why
         return f"a rule denies Agent({kind.name})" if self._denied(kind.name) else ""
 
 

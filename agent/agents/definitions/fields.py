@@ -13,6 +13,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
+from gatewright.agent.agents.definitions.programs import read_program
 from gatewright.agent.agents.definitions.tool_lists import named, read_denied, read_tools
 from gatewright.agent.agents.kind import WORKTREE
 from gatewright.agent.settings import modes
@@ -150,7 +151,7 @@ FIELDS: Mapping[str, Read] = {
     "color": _one_of("color", COLORS),
     "initialPrompt": _text("initial_prompt"),
     "omitMemory": _flag("omit_memory"),
-    "acp": _table("acp"),
+    "acp": read_program,
 }
 KNOWN = ("name", *FIELDS)
 _KEBAB = tuple(re.sub("([A-Z])", lambda found: f"-{found[1].lower()}", key) for key in KNOWN)

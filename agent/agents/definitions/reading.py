@@ -24,6 +24,7 @@ from gatewright.agent.agents.definitions.fields import (
     read_fields,
 )
 from gatewright.agent.agents.definitions.found import Found, Standing
+from gatewright.agent.agents.definitions.programs import NOT_HERE, OWNERS
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.settings import modes
 from gatewright.agent.text.printable import escaped
@@ -38,7 +39,7 @@ USUAL = later(r"[a-z0-9-]+")
 DESCRIPTION = 4_000  # characters of one
 COMMAND = ("/", "!", "`")  # how an input begins that does something before a model reads it
 # Fields of a kind that act by themselves, by the names that they have in a definition.
-ACTING: Mapping[str, str] = {"hooks": "hooks", "inline_servers": "mcpServers", "acp": "acp"}
+ACTING: Mapping[str, str] = {"hooks": "hooks", "inline_servers": "mcpServers"}
 NOT_IN_PLUGINS: Mapping[str, str] = {
     **ACTING, "servers": "mcpServers", "required_servers": "requiredMcpServers",
     "mode": "permissionMode",
@@ -106,6 +107,8 @@ def _read(
         return Found(source, None, (at("name", f"{name[:80]!r} {told}"),))
     fields, wrong = read_fields(front.values)
     problems = [at(each.key, each.text) for each in (*wrong, *misspelt(front.values))]
+    if fields.get("acp") and standing.origin not in OWNERS:
+        return Found(source, None, (*problems, at("acp", NOT_HERE)))
     notes = [escaped(f"{source}:{note.line}: {note.text}.") for note in front.notes]
     if any(each.fatal for each in wrong):
         return Found(source, None, tuple(problems), tuple(notes))

@@ -73,8 +73,8 @@ def _acts(kind: AgentKind) -> Iterator[str]:
         yield f"hooks at {', '.join(kind.hooks)}"
     if kind.inline_servers:
         yield f"MCP servers of its own: {', '.join(kind.inline_servers)}"
-    if kind.acp:
-        yield "another program does its work"
+    if kind.acp is not None:
+        yield f"another agent does its work: {' '.join((kind.acp.command, *kind.acp.args))[:200]}"
 
 
 def facts_of(row: KindRow) -> tuple[tuple[str, str], ...]:

@@ -75,7 +75,7 @@ def main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
         return None
     given = GivenKinds(around, client.agents)
     roots = tuple(Root(each.root, each.origin) for each in plugins)
-    book = book_of(lambda: around, given, tuple, lambda: roots, lambda: plugins)
+    book = book_of(lambda: around, given, tuple, roots=lambda: roots, plugins=lambda: plugins)
     kind = book.find(said)
     if kind is None and not name:
         return None  # a plugin's word ends no session

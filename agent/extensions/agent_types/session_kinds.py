@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatewright.agent.agents.definitions.book import KindBook
+from gatewright.agent.agents.definitions.book import KindBook, not_here
 from gatewright.agent.agents.definitions.given import FLAG, of_entries, of_flag
 from gatewright.agent.agents.definitions.misnamed import forbids_nothing
 from gatewright.agent.agents.definitions.places import Ground
-from gatewright.agent.extensions.contribution import Root
+from gatewright.agent.agents.kind import AgentKind, OtherPrograms
+from gatewright.agent.extensions.contribution import Root, part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.plugins.plugins_now import plugins_of
 from gatewright.agent.launch.exits import UsageError
@@ -95,6 +96,7 @@ def book_of(
     around: Callable[[], Surroundings],
     given: Callable[[], Sequence[Found]],
     rules: Callable[[], Iterable[Rule]],
+    elsewhere: Callable[[AgentKind], str] = not_here,
     roots: Callable[[], Iterable[Root]] = tuple,
     plugins: Callable[[], Iterable[Plugin]] = tuple,
 ) -> KindBook:
@@ -103,6 +105,7 @@ def book_of(
         given=given,
         disabled=lambda: disabled_by(around()),
         denied=lambda name: denies(rules(), name),
+        elsewhere=elsewhere,
         unknown=unknown_tool,
     )
 
@@ -114,10 +117,16 @@ def disabled_by(around: Surroundings) -> frozenset[str]:
 def kinds_of(host: Host) -> tuple[KindBook, GivenKinds]:
     """Of a session. Raises UsageError for `--agents` that cannot be read."""
     given = GivenKinds(host.around, host.client.agents)
+
+    def elsewhere(kind: AgentKind) -> str:
+        others = part_of(host.brought, OtherPrograms)
+        return others.refusal(kind) if others is not None else not_here(kind)
+
     book = book_of(
         lambda: host.around,
         given,
         lambda: host.policy.rules().deny,
+        elsewhere,
         lambda: host.roots,
         lambda: plugins_of(host.brought),
     )

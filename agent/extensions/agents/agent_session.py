@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
@@ -27,6 +28,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.agents.bounds import Bounds
 from gatewright.agent.extensions.agents.joining import answered_by, joining, tighter
+from gatewright.agent.extensions.agents.opening import about, elsewhere, left_of
 from gatewright.agent.extensions.agents.rights import Rights
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
@@ -186,6 +188,8 @@ class AgentSession:
     async def _made(self, life: Life) -> Opened:
         host, order, kind = self._host, life.order, life.order.kind
         owner = host.session.agent(order.owner)
+        if kind.acp is not None:
+            return await self._of_another(life)
         effort = order.effort or kind.effort or (owner.models.effort if owner is not None else "")
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
@@ -193,8 +197,27 @@ class AgentSession:
         async with self._making:  # once for all that begin together, and in their order
             system, tools = await self._prefix(order, opened.name, opened.window)
         tools = (*tools, *self._brings.own(life.path, kind))
-        joined = order.joined
-        schema, tools = answered_by(joined, opened, tools)
+        schema, tools = answered_by(order.joined, opened, tools)
+        spec, tree = await self._spec(life)
+        spec = msgspec.structs.replace(spec, model=lambda: opened.briefed(system, tools, schema))
+        return self._as_joined(order, spec, tree)
+
+    async def _of_another(self, life: Life) -> Opened:
+        """One whose turns run in another program, with a model of that."""
+        order, kind = life.order, life.order.kind
+        life.model = kind.name
+        await self._brings.begin(life.path, kind)
+        remembered = await asyncio.to_thread(self._brings.prompt, kind)
+        spec, tree = await self._spec(life)
+        return self._as_joined(order, elsewhere(self._host, order, spec, remembered), tree)
+
+    def _as_joined(self, order: Order, spec: AgentSpec, tree: Isolated | None) -> Opened:
+        joined, finish = order.joined, None if tree is None else partial(left_of, tree)
+        return Opened(joining(spec, joined), joined.missing if joined else None, finish)
+
+    async def _spec(self, life: Life) -> tuple[AgentSpec, Isolated | None]:
+        """All of it but who runs its turns, and the tree that it has for itself."""
+        order, kind, joined = life.order, life.order.kind, life.order.joined
         mode, freed = self._mode(order) if joined is None else (tighter(order), False)
         tree = await self._tree(order)
         beside = siblings(life, self.crew.lives.values()) if joined is None else joined.told
@@ -206,18 +229,16 @@ class AgentSession:
             source=order.source,
             parent=order.parent,
             where=order.where if tree is None else tree.where,
-            model=lambda: opened.briefed(system, tools, schema),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
             scope=held_to(kind, order.scope),
             stored=order.stored,
             told=tuple(filter(None, told)),
-            about=_about(order, opened.name),
+            about=about(order, life.model),
             announced=True,
         )
-        finish = None if tree is None else partial(_left_of, tree)
-        return Opened(joining(spec, joined), joined.missing if joined else None, finish)
+        return spec, tree
 
     async def _tree(self, order: Order) -> Isolated | None:
         """A work tree of its own, where it is to have one: it never starts without."""
@@ -373,26 +394,3 @@ class AgentSession:
             past = told(start.stored)
         self.crew.lineage = past.lineage
         return recovered(start.stored, past, agents_before(self._host.base))
-
-
-async def _left_of(tree: Isolated) -> tuple[str, str, str]:
-    """Where its work is now, on which branch, and what is in it; nothing where nothing was."""
-    left = await tree.finish()
-    return (str(left.record.path), left.record.short, left.diffstat) if left.kept else ("", "", "")
-
-
-def _about(order: Order, model: str) -> Mapping[str, str]:
-    kind = order.kind
-    return {
-        "parent": order.parent,
-        "call": order.call_id,
-        "kind": kind.name,
-        "name": order.name,
-        "description": order.description,
-        "model": model,
-        "prompt": hashlib.blake2b(order.prompt.encode(), digest_size=16).hexdigest(),
-        "source": str(kind.path) if kind.path is not None else kind.origin,
-        "worktree": order.worktree,
-        "mode": order.mode,
-        "isolation": order.isolation,
-    }

@@ -1,4 +1,4 @@
-"""JSON-RPC lines with one client: requests both ways, matched by id, whatever the other end sends.
+"""JSON-RPC lines with one other program: requests both ways, matched by id, whatever it sends.
 
 What the client sends is parsed into types or answered with an error; nothing of it ends the talk.
 """
@@ -9,19 +9,19 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.frontends.acp.intake import LIMIT, Intake
+from gatewright.agent.frontends.acp.intake import LIMIT, Received
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.tools.system.untyped_json import Json, obj, shaped
 
 PARSE, INVALID, NO_METHOD, BAD_PARAMS, DEFECT = -32700, -32600, -32601, -32602, -32603
 AUTH, NOT_FOUND = -32000, -32002
 BROKEN = "An internal error; see ~/.gatewright/logs/errors.log."
-MOST = 256  # requests of the client under way
+MOST = 256  # requests of the other end under way
 Id: TypeAlias = int | str | None
 Method: TypeAlias = Callable[[bytes], Awaitable[object]]
 Log: TypeAlias = Callable[[str, Json], None]
@@ -39,6 +39,14 @@ class RpcError(Exception):
     def body(self) -> Json:
         body: Json = {"code": self.code, "message": str(self)}
         return {**body, "data": self.data} if self.data is not None else body
+
+
+class Lines(Protocol):
+    """What the other end says; None once it says no more."""
+
+    @property
+    def limit(self) -> int: ...
+    async def next(self) -> Received | None: ...
 
 
 class Gone(Exception):
@@ -63,8 +71,8 @@ class Peer:
     Who is asked something is the client; its answer to what nobody asked is dropped.
     """
 
-    def __init__(self, out: Sink, log: Log = _nobody) -> None:
-        self._out, self._log = out, log
+    def __init__(self, out: Sink, log: Log = _nobody, *, most: int = MOST) -> None:
+        self._out, self._log, self._most = out, log, most
         self.methods: dict[str, Method] = {}
         self.heard: dict[str, Method] = {}
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -73,7 +81,7 @@ class Peer:
         self._gone = False  # nobody reads what we say
         self._silent = False  # nobody answers what we ask
 
-    async def run(self, intake: Intake) -> None:
+    async def run(self, intake: Lines) -> None:
         """Until the client closes its end."""
         while (line := await intake.next()) is not None:
             if line.too_long:
@@ -155,12 +163,13 @@ class Peer:
     def _called(self, method: str, message: _Incoming) -> None:
         params = bytes(message.params)
         if message.id is msgspec.UNSET:
-            if (hears := self.heard.get(method)) is not None and len(self._doing) < 2 * MOST:
+            if (hears := self.heard.get(method)) is not None and len(self._doing) < 2 * self._most:
                 self._begin(self._hear(hears, params), message.id)
         elif (answers := self.methods.get(method)) is None:
             self._fail(message.id, RpcError(NO_METHOD, f"There is no method {method[:80]} here."))
-        elif len(self._doing) >= MOST:
-            self._fail(message.id, RpcError(DEFECT, f"{MOST} requests wait for an answer already."))
+        elif len(self._doing) >= self._most:
+            told = f"{self._most} requests wait for an answer already."
+            self._fail(message.id, RpcError(DEFECT, told))
         else:
             self._begin(self._answer(message.id, answers, params), message.id)
 

@@ -13,9 +13,12 @@ from gatewright.agent.agents.definitions.misnamed import misnamed
 from gatewright.agent.agents.definitions.places import Place, files_of
 from gatewright.agent.agents.definitions.reading import read_file
 from gatewright.agent.agents.definitions.rows import KindRow, rows_of
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.session_kinds import book_of, unknown_tool
+from gatewright.agent.foreign.program_found import lacks
 from gatewright.agent.settings.paths import AGENTS, HOMES
+from gatewright.agent.settings.workspace import roots
 from gatewright.agent.subcommands.questions.started_here import started_here
 from gatewright.agent.text.printable import escaped
 
@@ -29,7 +32,8 @@ class Checked(msgspec.Struct, frozen=True):
 class AgentsHere:
     def __init__(self) -> None:
         started = started_here()
-        self.book = book_of(lambda: started.around, tuple, started.denied)
+        self._around = started.around
+        self.book = book_of(lambda: started.around, tuple, started.denied, self._lacks)
 
     def rows(self) -> Sequence[KindRow]:
         return rows_of(self.book)
@@ -38,7 +42,18 @@ class AgentsHere:
         now = self.book.now()
         withheld = (self.book.refusal(kind.name) for kind in now.by_name.values() if kind.withheld)
         names = tuple(kind.name for kind in self.book.offered())
-        return Checked(names, now.problems, (*now.notes, *withheld))
+        missing = (
+            f"{kind.path}: {why}."
+            for kind in now.by_name.values()
+            if kind.acp is not None and (why := self._lacks(kind))
+        )
+        problems = (*now.problems, *map(escaped, missing))
+        return Checked(names, problems, (*now.notes, *withheld))
+
+    def _lacks(self, kind: AgentKind) -> str:
+        """Of one whose turns run in another program: why that cannot be started."""
+        around = self._around
+        return lacks(kind.acp, around.env, roots(around.where)) if kind.acp is not None else ""
 
 
 def checked(folder: Path) -> Checked:
@@ -48,7 +63,10 @@ def checked(folder: Path) -> Checked:
     """
     if not folder.is_dir():
         raise GatewrightError(f"{folder} is no directory.")
-    standing, real = Standing("project"), folder.resolve()
+    real = folder.resolve()
+    around = started_here().around
+    own = real == (around.places.home / AGENTS).resolve()  # where the person's own lie
+    standing = Standing("user" if own else "project")
     folders = (real, *(real / home / AGENTS for home in HOMES))
     files = [seen for each in folders for seen in files_of(Place(each, standing))]
     found = [read_file(seen.path, standing) for seen in files]
@@ -56,8 +74,14 @@ def checked(folder: Path) -> Checked:
     kinds = [each.kind for each in known if each.kind is not None]
     named = {kind.name.casefold(): kind for kind in (*builtin_kinds(), *kinds)}
     misspelt = (problem for kind in kinds for problem in misnamed(kind, unknown_tool, named))
+    missing = (
+        f"{kind.path}: {why}."
+        for kind in kinds
+        if kind.acp is not None and (why := lacks(kind.acp, around.env, roots(around.where)))
+    )
+    wrong = map(escaped, (*misspelt, *missing))
     return Checked(
         tuple(kind.name for kind in kinds),
-        (*(problem for each in known for problem in each.problems), *map(escaped, misspelt)),
+        (*(problem for each in known for problem in each.problems), *wrong),
         tuple(note for each in known for note in each.notes),
     )
