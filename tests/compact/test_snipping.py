@@ -28,7 +28,7 @@ from gatewright.agent.record.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.record.messages import CallPart, ResultTurn, TextPart
+from gatewright.agent.record.messages import AssistantPart, CallPart, ResultTurn, TextPart
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import plain
 from gatewright.tools.protocol import ImageContent, TextContent, ToolCall, ToolResult
@@ -46,7 +46,8 @@ def said(text: str, *, hidden: bool = False) -> UserMessage:
 
 
 def answered(text: str, *calls: str) -> AssistantMessage:
-    parts = (TextPart(text), *(CallPart(id, "Read", {}) for id in calls))
+    made: list[AssistantPart] = [CallPart(id, "Read", {}) for id in calls]
+    parts = (TextPart(text), *made)
     return AssistantMessage(id=text, model="m", parts=parts)
 
 
@@ -176,7 +177,7 @@ def test_a_summary_stays_and_ends_what_can_be_taken_back() -> None:
 
 
 def test_what_is_cleared_or_dropped_stays_so_when_a_cut_is_taken_back() -> None:
-    picture = ImageContent("image/png", b"x")
+    picture = ImageContent("image/png", "eA==")
     talk = told(*STORY, UserMessage(content=(picture,)), answered("seen"))
     talk.apply(snipped(talk, "1"))
     talk.apply(ResultsCleared(call_ids=("a", "b")))
