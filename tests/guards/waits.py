@@ -36,6 +36,7 @@ SLEEPERS: dict[str, str] = {
     "tests/bench/agent_lives.py": "counts what happens while nothing is done",
     "tests/bench/workflows.py": "counts what happens while nothing is done",
     "tests/bench/autonomy.py": "counts what happens while nothing is due",
+    "tests/bench/background.py": "counts what happens while nothing is done",
     "tests/bench/acp.py": "counts what happens while nothing is done",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}
