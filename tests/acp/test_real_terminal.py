@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acp.test_public_clients import acp, talking
+from tests.acp.test_public_clients import package, talking
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
 from tests.fakes.waiting import PATIENCE
@@ -51,17 +51,17 @@ class Client:
         assert process.stdout is not None
         id = f"t{len(self.terminals)}"
         self.terminals[id] = process, asyncio.create_task(process.stdout.read())
-        return acp.CreateTerminalResponse(terminal_id=id)
+        return package().CreateTerminalResponse(terminal_id=id)
 
     async def terminal_output(self, session_id: str, terminal_id: str, **more: Any) -> Any:
         _, reading = self.terminals[terminal_id]
         text = reading.result().decode() if reading.done() else ""
-        return acp.TerminalOutputResponse(output=text, truncated=False)
+        return package().TerminalOutputResponse(output=text, truncated=False)
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **more: Any) -> Any:
         process, reading = self.terminals[terminal_id]
         await asyncio.wait([reading])
-        return acp.WaitForTerminalExitResponse(exit_code=await process.wait())
+        return package().WaitForTerminalExitResponse(exit_code=await process.wait())
 
     async def kill_terminal(self, session_id: str, terminal_id: str, **more: Any) -> Any:
         self.terminals[terminal_id][0].kill()
@@ -79,7 +79,7 @@ async def test_commands_run_in_the_clients_terminal(program: Program) -> None:
         can = {"terminal": True}
         async with talking(program, server, client, can) as (connection, _):
             opened = await connection.new_session(cwd=str(program.project), mcp_servers=[])
-            prompt = [acp.text_block("go")]
+            prompt = [package().text_block("go")]
             async with asyncio.timeout(PATIENCE):
                 end = await connection.prompt(session_id=opened.session_id, prompt=prompt)
             assert end.stop_reason == "end_turn"

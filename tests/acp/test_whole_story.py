@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.acp.test_public_clients import PREFIX, acp, node, talking
+from tests.acp.test_public_clients import PREFIX, node, package, talking
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.scripted_provider import read_script
@@ -132,7 +132,7 @@ class Talk:
         return str((await self.connection.new_session(**self.place)).session_id)
 
     def turn(self, session: str, words: str, *more: Any) -> asyncio.Task[str]:
-        return asyncio.create_task(self._turn(session, [acp.text_block(words), *more]))
+        return asyncio.create_task(self._turn(session, [package().text_block(words), *more]))
 
     async def _turn(self, session: str, prompt: list[Any]) -> str:
         async with asyncio.timeout(PATIENCE):
@@ -150,7 +150,7 @@ async def test_the_packages_client_tells_it(program: Program) -> None:
         async with talking(program, server, first) as (connection, process):
             talk = Talk(connection, program)
             session = await talk.new()
-            picture = acp.image_block(image(), "image/png")
+            picture = package().image_block(image(), "image/png")
             report["end"] = await talk.turn(session, "STORY", picture)
             first.choice = picks("no")
             report["refused"] = await talk.turn(session, "again")
