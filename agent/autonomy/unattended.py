@@ -142,7 +142,8 @@ class Unattended:
     def _of_main(self, event: AnyEvent) -> None:
         match event:
             case UserMessage(source="", hidden=False):
-                self._was_typed()
+                self._typed = True
+                self.was_typed()
             case UserMessage(source=source, input_id=id) if source in NOBODYS:
                 named = self.modes.pop(id, "")
                 if not self._typed:
@@ -161,8 +162,9 @@ class Unattended:
             case _:
                 pass
 
-    def _was_typed(self) -> None:
-        self._typed, self.alone, self._refused = True, False, 0
+    def was_typed(self) -> None:
+        """The person is there: what comes now is theirs, until something begins by itself."""
+        self.alone, self._refused = False, 0
         self._last_typed = self._ports.time()
         self._ports.cap(None)
         self.looked_at(seen=self._seen)

@@ -23,6 +23,7 @@ EXTENSIONS = (
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",
     "gatewright.agent.extensions.skills.skill_session:SKILLS",
     "gatewright.agent.extensions.teams.team_tools:TEAMS",
+    "gatewright.agent.extensions.project.project_extension:PROJECT",
     "gatewright.agent.extensions.workflows.saved_extension:SAVED",
     "gatewright.agent.extensions.workflows.run_extension:WORKFLOWS",
     "gatewright.agent.extensions.autonomy.autonomy_extension:AUTONOMY",

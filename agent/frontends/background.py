@@ -15,7 +15,8 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.text.printable import visible
 from gatewright.tools.access import MAIN
 
-LONG = frozenset({"agent", "workflow"})  # kinds of work whose results somebody waits for
+OWN = "project"  # work with limits of its own, which goes on turn after turn
+LONG = frozenset({"agent", "workflow", OWN})  # kinds of work whose results somebody waits for
 SHORT = 5.0  # seconds for all other work
 USUAL = 600.0
 SDK_ENV = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS"  # by which the public clients wait, too
@@ -41,6 +42,8 @@ class Background:
                 return
             seconds, before = self._seconds if kinds & LONG else SHORT, self._moved()
             if await self._ended(seconds) or self._session.busy or self._moved() != before:
+                continue
+            if OWN in kinds:
                 continue
             self._stopped = await self._jobs.stop_of(MAIN)
             return

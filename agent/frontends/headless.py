@@ -12,8 +12,11 @@ from collections.abc import Awaitable, Callable, Generator
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.project.project_extension import Projects
 from gatewright.agent.frontends import plain
+from gatewright.agent.frontends.background import Background
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.live import Live
 from gatewright.agent.frontends.must_know import Told
@@ -35,7 +38,8 @@ def run(options: LaunchOptions, open_session: Opener) -> int:
     """Answer and return the exit code; every wait after the answer is bounded."""
     if options.input_format == "text" and not (options.no_stdin and options.prompt.strip()):
         prompt = prompt_from(options.prompt, tell=_tell, env=os.environ)
-        if not prompt and options.resume is None and not options.continue_session:
+        goes_on = options.resume is not None or options.continue_session or options.auto_continue
+        if not prompt and not goes_on:
             raise BadInput(NOTHING)
         typed = None if prompt == options.prompt else options.prompt
         options = msgspec.structs.replace(options, prompt=prompt, typed=typed)
@@ -110,22 +114,34 @@ class _Process:
         chatty = options.verbose or err.isatty()
         if options.input_format == "text" and (wrong := no_command(session, options.prompt)):
             raise UsageError(wrong)
+        going = session.part(Projects)
+        if not options.prompt and going is not None and going.waits:
+            options = msgspec.structs.replace(options, prompt="/project auto", typed="")
         asked = options.prompt or options.input_format != "text"
         if not asked and not await session.opened():
             raise BadInput(NOTHING)
         if options.output_format == "text":
-            said = await command(session, options.prompt)
-            if isinstance(said, str):
-                self._out.write(said)
-                tell(Follower(session).so_far(), Told(), err)
-                return Exit.OK
-            options = msgspec.structs.replace(options, prompt=said.text)
-            out, scope = self._out, said.scope
-            shown = Live(out, out.settle) if os.isatty(1) else out
-            return await plain.run(session, options, shown, err, chatty=chatty, scope=scope)
-        from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
+            code = await self._text(session, options, chatty=chatty)
+        else:
+            from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
 
-        return await stream.run(session, options, self._out, err)
+            code = await stream.run(session, options, self._out, err)
+        going = session.part(Projects)
+        return Exit.LIMIT if code == Exit.OK and going is not None and going.limit else code
+
+    async def _text(self, session: Session, options: LaunchOptions, *, chatty: bool) -> int:
+        said = await command(session, options.prompt)
+        out, err = self._out, sys.stderr
+        if isinstance(said, str) and not Background(session).working:
+            out.write(said)
+            tell(Follower(session).so_far(), Told(), err)
+            return Exit.OK
+        if isinstance(said, str):  # it began work that is waited for
+            err.write(visible(said))
+            said = Submit("")
+        options = msgspec.structs.replace(options, prompt=said.text)
+        shown = Live(out, out.settle) if os.isatty(1) else out
+        return await plain.run(session, options, shown, err, chatty=chatty, scope=said.scope)
 
     def _output_failed(self, error: OSError) -> None:
         """Called from the output's thread."""

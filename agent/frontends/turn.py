@@ -127,7 +127,7 @@ class Follower:
         if (
             not text and not attachments
         ):  # a call that was put off, or what hooks have it begin with
-            if not self._session.busy:
+            if not self._session.busy and not self.background.working:
                 self._session.tell("")
             return
         self._session.submit(text, attachments, typed=typed, scope=scope)

@@ -10,12 +10,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.launch.flag_conflicts import check
 from gatewright.agent.launch.flags import BY_NAME, Flag
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.tools.system.patterns import later
 
+AUTO = "autoInProject"  # the mode of whoever goes on by itself
 BULLET = later(r"-+\s")  # a list or a rule of dashes begins a text, and no flag
 RULE = later(r"(\*|mcp__[\w*-]+|[A-Z][\w*]*)(\(.*\))?", re.DOTALL)
 AREAS = frozenset({"agent", "api", "asyncio", "mcp", "permissions", "providers", "tools", "tui"})
@@ -69,6 +72,8 @@ def parse(argv: Sequence[str], is_tool: Callable[[str], bool] = no_tool) -> Laun
             'Quote it: agent "fix the bug".'
         )
     options = LaunchOptions(prompt="".join(words), **given.values)
+    if options.auto_continue and not options.mode:
+        options = msgspec.structs.replace(options, mode=AUTO)
     if wrong := check(options):
         raise Conflict(wrong)
     return options

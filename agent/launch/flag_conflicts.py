@@ -8,6 +8,11 @@ from gatewright.tools.system.patterns import later
 ID = later(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
+def canonical_mode(name: str) -> str:
+    """As modes are compared: without case, hyphens and underscores."""
+    return name.strip().lower().replace("-", "").replace("_", "")
+
+
 def check(options: LaunchOptions) -> str:
     """What is wrong with these options together, or an empty string."""
     return next((sentence for wrong, sentence in _contradictions(options) if wrong), "")
@@ -60,6 +65,10 @@ def _contradictions(o: LaunchOptions) -> tuple[tuple[bool, str], ...]:
             "give one of them.",
         ),
         (bool(o.replay) and o.model not in ("", "demo"), "--replay works with --model demo only."),
+        (
+            o.auto_continue and canonical_mode(o.mode) not in ("", "autoinproject"),
+            "--auto-continue works in the mode autoInProject: leave the other mode out.",
+        ),
         (o.max_turns == 0, "--max-turns must be at least 1."),
         (o.max_budget_usd == 0, "--max-budget-usd must be above 0."),
         (

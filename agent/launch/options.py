@@ -42,6 +42,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     # permissions
     mode: str = ""
+    auto_continue: bool = False  # it goes on by itself: the project's list, or the goal
     allow_bypass: bool = False  # bypass may be entered later in the session
     allowed_tools: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()

@@ -22,9 +22,14 @@ class SessionStarted(Event, frozen=True, tag="session_started"):
     branch: str = ""
 
 
+LENT = "project"
+
+
 class ModeChanged(Event, frozen=True, tag="mode"):
+    """One that is `LENT` to a run is not the session's: it is over with the run, or the process."""
+
     mode: str
-    by: str  # user, model, plan
+    by: str  # user, model, plan, answer, settings, project
 
 
 class ModelChanged(Event, frozen=True, tag="model"):

@@ -28,6 +28,7 @@ from gatewright.agent.record.events import (
     WorktreeChanged,
 )
 from gatewright.agent.record.events_of_past import Carried
+from gatewright.agent.record.events_of_sessions import LENT
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Todo
 
@@ -40,6 +41,7 @@ class Standing:
     def __init__(self) -> None:
         self.now: Carried = Carried()
         self._running: dict[str, str] = {}  # call -> the file it works on
+        self._lent = ""  # the mode of a run that has borrowed one
 
     @classmethod
     def after(cls, events: Iterable[AnyEvent]) -> Standing:
@@ -72,8 +74,9 @@ class Standing:
         match event:
             case SessionStarted(mode=mode, model=model):
                 self.now = msgspec.structs.replace(now, mode=mode, model=model or now.model)
-            case ModeChanged(mode=mode):
-                self.now = msgspec.structs.replace(now, mode=mode)
+            case ModeChanged(mode=mode, by=by):
+                if not self._is_lent(mode, by):
+                    self.now = msgspec.structs.replace(now, mode=mode)
             case ModelChanged(model=model):
                 self.now = msgspec.structs.replace(now, model=model)
             case EffortChanged(effort=effort):
@@ -84,6 +87,14 @@ class Standing:
                 self.now = msgspec.structs.replace(now, title=title)
             case _:
                 pass
+
+    def _is_lent(self, mode: str, by: str) -> bool:
+        """Whether that is the mode of a run that has borrowed one: plan mode goes back to it, too,
+        and only the person makes it the session's."""
+        if by == LENT:
+            self._lent = mode if mode != self.now.mode else ""
+            return True
+        return bool(self._lent) and mode == self._lent and by != "user"
 
     def _count(self, event: _Counted) -> None:
         now: Carried = self.now

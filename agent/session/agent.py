@@ -34,6 +34,7 @@ from gatewright.agent.record.events import (
     Noticed,
     Rewound,
     ToolProgressed,
+    TurnEnded,
     UsageChanged,
     UserMessage,
 )
@@ -132,6 +133,7 @@ class Agent:
         self.compactor = Compactor(own.room)
         self._waited: dict[str, float] = {}
         self._budget = self._own_budget()
+        self._requests = 0  # of the turns of this process
         self._ahead: asyncio.Task[None] | None = None
         self._turns = self._who_runs()
         self.runner = Runner(
@@ -155,6 +157,14 @@ class Agent:
         usage, cost = spent.usage.plus(others.usage), spent.cost + others.cost
         return msgspec.structs.replace(spent, usage=usage, cost=cost)
 
+    @property
+    def requests_left(self) -> int | None:
+        """Of those that all turns may make together; None: each turn has its own."""
+        limits = self._own.limits
+        if not (limits.together and limits.requests):
+            return None
+        return max(0, limits.requests - self._requests)
+
     def publish(self, event: AnyEvent) -> None:
         self._shared.frame.journal.publish(event, self.path)
 
@@ -168,6 +178,8 @@ class Agent:
             case Cleared():
                 self.models.renew()
                 self.publish(self.spent)
+            case TurnEnded(requests=requests):
+                self._requests += requests
             case AssistantMessage() | AttemptPaid() | Compacted() | Rewound():
                 self.publish(self.spent)
             case _:
@@ -295,6 +307,7 @@ class Agent:
             models=self.models,
             needed=self.needed,
             spending=self.spending,
+            limits=lambda: own.limits.behind(self._requests),
             compactor=self.compactor,
             retry_in=own.retry_in,
             ask=lambda: partial(shared.broker.ask, self.path) if frame.interactive else None,

@@ -18,11 +18,12 @@ from gatewright.tools.protocol import Content, TextContent
 
 # Whose words an input is; `program` is a notice of our own. Only a person's are a person's.
 InputSource: TypeAlias = Literal[
-    "person", "program", "job", "schedule", "watch", "channel", "peer", "agent"
+    "person", "program", "job", "schedule", "watch", "project", "channel", "peer", "agent"
 ]  # fmt: skip
 
 
-NOBODYS = frozenset({"schedule", "watch", "channel", "peer"})  # began by itself: nobody typed it
+# What began by itself: nobody typed it.
+NOBODYS = frozenset({"schedule", "watch", "project", "channel", "peer"})
 
 
 class Priority(enum.IntEnum):

@@ -15,6 +15,7 @@ from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.turn.answers import AnswerPorts
 from gatewright.agent.turn.cache_watch import CacheWatch
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop import Ports, run_turn
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.turns import Ground, Turn
@@ -32,6 +33,7 @@ class ModelPorts(msgspec.Struct, frozen=True, kw_only=True):
     models: Models
     needed: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
     spending: Spending
+    limits: Callable[[], Limits]  # of the next turn
     compactor: Compactor
     retry_in: Callable[[ProviderError, int], float | None]
     ask: Callable[[], Asker | None]  # None: nobody is there to be asked
@@ -98,7 +100,7 @@ class ModelTurns:
             answers=answers,
             tools=ground.tools(),
             inputs=ground.inputs,
-            limits=ground.limits,
+            limits=ports.limits(),
             ask=ports.ask(),
             budgets=ground.budgets,
             moments=ports.moments(),

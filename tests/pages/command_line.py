@@ -15,6 +15,7 @@ from gatewright.agent.extensions.autonomy.autonomy_extension import Autonomy
 from gatewright.agent.extensions.autonomy.memory_extension import dream_command
 from gatewright.agent.extensions.lsp.lsp_extension import lsp_command
 from gatewright.agent.extensions.plugins.panel_extension import PanelDoor
+from gatewright.agent.extensions.project.project_extension import Projects
 from gatewright.agent.extensions.skills.skills_command import skills_commands
 from gatewright.agent.extensions.styles.style_command import style_commands
 from gatewright.agent.extensions.workflows.saved_extension import runs_command
@@ -89,6 +90,7 @@ def listed() -> Sequence[Command]:
         runs_command(NOBODY),
         *Autonomy(NOBODY).commands(),
         dream_command(NOBODY),
+        *Projects(NOBODY).commands(),
         lsp_command(NOBODY),
     )
     return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)

@@ -136,6 +136,7 @@ PROJECT: Final = (
     Row("output-styles/**", "output styles", "person", _R, _RO),
     Row("agent-memory-local/**", "the same, kept out of git", "model: such an agent", _R, _RO),
     Row("plans/*", "plans", "program, model: its own in plan mode", _R, _RO),
+    Row("project/**", "the list of features", "person, program, model: FeatureUpdate", _R, _RO),
     Row("worktrees/**", "work trees of agents", "program, model", _R, Shown.WRITABLE),
 )
 

@@ -14,9 +14,9 @@ from gatewright.agent.autonomy.schedules.holding import Holding
 from gatewright.agent.autonomy.schedules.schedule import Schedule, SchedulePorts
 from gatewright.agent.autonomy.schedules.store import Store, store_of
 from gatewright.agent.autonomy.schedules.timing import LEAST_EVERY, Terms, local_zone, shown
-from gatewright.agent.autonomy.unattended import Unattended, UnattendedPorts
 from gatewright.agent.commands.outcome import Begin, Begun, Problem, Scope, Submit
 from gatewright.agent.commands.registry import Front
+from gatewright.agent.extensions.autonomy.bounded import bounds_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.events import Envelope, InputRefused, JobChanged, Noticed, TurnEnded
 from gatewright.agent.record.events_of_schedules import ScheduledJob
@@ -43,18 +43,8 @@ NOBODY = Front(typed=False)
 
 class AutonomySession:
     def __init__(self, host: Host) -> None:
-        self._host, loop = host, asyncio.get_running_loop()
-        self.unattended = Unattended(
-            UnattendedPorts(
-                settings=lambda: host.around.settings.autonomy,
-                time=time.time,
-                later=loop.call_later,
-                publish=host.publish,
-                cap=self._cap,
-                answer=lambda id, answer: host.session.answer(id, answer),
-                interrupt=lambda: host.session.interrupt(),
-            )
-        )
+        self._host = host
+        self.unattended = bounds_of(host)
         around = host.around
         self.store = None
         if not around.options.no_session:
@@ -307,18 +297,6 @@ class AutonomySession:
             return await begin()
 
         return bounded
-
-    def _cap(self, named: str | None) -> None:
-        """The mode that bounds work that nobody typed, beside the session's own."""
-        around, view = self._host.around, self._host.policy.view(MAIN)
-        if named is None:
-            view.most = ""
-            return
-        started = modes.canonical(around.options.mode) or ""
-        if named or (started and started == self._host.policy.current()):
-            view.most = named  # its person named a mode for this very job, or session
-            return
-        view.most = modes.canonical(around.settings.autonomy.max_mode) or "default"
 
     def _terms(self) -> Terms:
         said = self._host.around.settings.schedules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.extensions.skills.skill_session import SessionSkills
@@ -21,6 +22,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session
+from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.structured_answer import Shape
 
 
@@ -38,12 +40,15 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     if servers is not None:
         await servers.settled_first()
     said = await command(session, options.prompt)
-    if isinstance(said, str):
+    if isinstance(said, str) and not follower.background.working:
         for envelope in follower.so_far():
             tell((envelope,), told, err)
             dialect.lines(envelope)
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
+    if isinstance(said, str):  # it began work that is waited for
+        err.write(visible(said))
+        said = Submit("")
     kept: list[Line] = []
     answers = PromptTool(session, options.prompt_tool)
     async for envelope in follower.turn(said.text, typed=options.typed, scope=said.scope):

@@ -90,6 +90,7 @@ class Base(msgspec.Struct, frozen=True):
             settings.max_turns or 0,
             settings.max_budget_usd or 0.0,
             patience=settings.patience_minutes * 60.0,
+            together=self.around.options.auto_continue,
         )
 
     def spending(self) -> Spending:
