@@ -33,6 +33,11 @@ class Background:
         """Somebody's work is not over, or its end is still to be told."""
         return bool(self._jobs.kinds_open(MAIN) & LONG)
 
+    @property
+    def goes_on(self) -> bool:
+        """Turns follow by themselves."""
+        return OWN in self._jobs.kinds_open(MAIN)
+
     async def over(self) -> None:
         """Until nothing runs that is worth waiting for; what takes too long is stopped."""
         while True:

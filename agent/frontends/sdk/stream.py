@@ -29,7 +29,6 @@ from gatewright.agent.turn.structured_answer import Shape
 async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) -> int:
     """Ask `options.prompt` and print the objects; returns the exit code."""
     shape = shape_of(options)
-    streaming = options.output_format == "stream-json"
     servers = session.part(McpServers)
     dialect = _dialect(session, options, shape, servers)
     talks = options.input_format == "stream-json"
@@ -49,23 +48,52 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     if isinstance(said, str):  # it began work that is waited for
         err.write(visible(said))
         said = Submit("")
-    kept: list[Line] = []
-    answers = PromptTool(session, options.prompt_tool)
+    answers, lines = PromptTool(session, options.prompt_tool), _Lines(out, options)
     async for envelope in follower.turn(said.text, typed=options.typed, scope=said.scope):
         answers.saw(envelope)
         for line in dialect.lines(envelope):
-            if streaming:
-                out.write(encode(line))
-            else:
-                kept.append(line)
+            lines.add(line, goes_on=follower.background.goes_on)
         tell((envelope,), told, err)
     follower.background.tell(err)
-    if not streaming and kept:
-        out.write(encode(kept if options.verbose else kept[-1]))
+    lines.end()
     if dialect.code is None:
         err.write(f"agent: {CRASHED}\n")
         return Exit.ERROR
     return dialect.code
+
+
+class _Lines:
+    """What is printed as it comes, or at the end; the last line is a result in every case.
+
+    A result that more turns follow by themselves is held until there is another, or none comes.
+    """
+
+    def __init__(self, out: Sink, options: LaunchOptions) -> None:
+        self._out, self._options = out, options
+        self._streaming = options.output_format == "stream-json"
+        self._kept: list[Line] = []
+        self._held: Line | None = None
+
+    def add(self, line: Line, *, goes_on: bool) -> None:
+        if goes_on and line.get("type") == "result":
+            self._held = line
+            return
+        if line.get("type") == "result":
+            self._held = None
+        self._add(line)
+
+    def end(self) -> None:
+        if self._held is not None:
+            self._add(self._held)
+        if self._kept:
+            all = self._options.verbose
+            self._out.write(encode(self._kept if all else self._kept[-1]))
+
+    def _add(self, line: Line) -> None:
+        if self._streaming:
+            self._out.write(encode(line))
+        else:
+            self._kept.append(line)
 
 
 async def _conversation(
