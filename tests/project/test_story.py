@@ -13,9 +13,8 @@ from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, leave, say, screen, served
 from tests.fakes.model_server import ServerThread
 from tests.fakes.waiting import PATIENCE, until
-from tests.project.ground import demo, git, repository
-from tests.project.test_going_on import CLOSED
-from tests.project.test_going_on import open as stands_open
+from tests.project.ground import git, repository
+from tests.project.test_going_on import CLOSED, stands_open
 from tests.project.test_in_session import FAIL, done, touch
 
 pytestmark = pytest.mark.e2e
@@ -147,4 +146,3 @@ def test_on_a_screen_a_list_is_drawn_up_and_shown(program: Program) -> None:
 def test_without_a_list_a_line_says_what_to_do(program: Program) -> None:
     ran = program.run("-p", "--trust", "--model", "demo", "/project auto")
     assert "/project init GOAL" in ran.stdout
-    assert demo()
