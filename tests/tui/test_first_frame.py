@@ -10,10 +10,14 @@ from pathlib import Path
 import pyte
 import pytest
 from rich.color import Color, ColorSystem
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
 
 from gatewright.tui.early.certain import NAMES, first_frame
-from gatewright.tui.early.frame import MARK, STARTING, Frame, nearest
+from gatewright.tui.early.frame import MARK, STARTING, STEPS, Frame, nearest
 from gatewright.tui.style.theme import PALETTES
+from gatewright.tui.terminal.pen import Pen
 from tests.e2e.program import Program
 from tests.fakes.examples import proof, some
 from tests.fakes.terminal import Terminal
@@ -111,15 +115,43 @@ def colours_of(name: str) -> dict[str, object]:
     }
 
 
-def test_colours_of_256_are_those_of_the_framework() -> None:
+def of_256(name: str, role: str) -> int:
+    known = Color.parse(str(vars_of(name)[role]))
+    assert known.triplet is not None
+    return nearest(*known.triplet)
+
+
+def vars_of(name: str) -> dict[str, object]:
+    palette = PALETTES[name]
+    return {**colours_of(name), "added": palette.added, "removed": palette.removed}
+
+
+def test_grounds_are_told_apart_in_256_colours_and_none_is_black_that_is_not() -> None:
     assert {name for name, palette in PALETTES.items() if not palette.ansi} == NAMES
     for name in NAMES:
-        for colour in colours_of(name).values():
-            if isinstance(colour, str):
-                known = Color.parse(colour)
-                assert known.triplet is not None
-                wanted = known.downgrade(ColorSystem.EIGHT_BIT).number
-                assert nearest(*known.triplet) == wanted, (name, colour)
+        assert of_256(name, "text") != of_256(name, "background")
+        for role in ("background", "surface"):
+            black = of_256(name, role) == 16
+            assert not black or vars_of(name)[role] == "#000000", (name, role)
+    for name in ("dark", "light", "colour-blind"):
+        roles = ("background", "surface", "added", "removed")
+        assert len({of_256(name, role) for role in roles}) == 4, name
+
+
+def test_a_colour_of_256_is_the_nearest() -> None:
+    cube = [(red, green, blue) for red in STEPS for green in STEPS for blue in STEPS]
+    for number, colour in enumerate(cube, start=16):
+        assert nearest(*colour) == number
+    for number in range(24):
+        assert nearest(*(8 + 10 * number,) * 3) == 232 + number
+
+
+def test_what_is_drawn_later_has_the_colours_of_the_first_frame() -> None:
+    pen = Pen()
+    pen.begin(ColorSystem.EIGHT_BIT)
+    ground = PALETTES["dark"].surface
+    ((_, ink),) = pen.runs(Strip([Segment("a", Style(bgcolor=ground))]))
+    assert ink.back == f"48;5;{of_256('dark', 'surface')}"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MARK = "\u276f"
 HINT = "Ask anything, or / for commands"
@@ -16,7 +16,8 @@ BEFORE = 3  # cells of the prompt's row before its text, and one behind it
 LEAST_COLUMNS = 40
 LEAST_ROWS = 18  # below that the screen leaves things out
 PLAIN, FAINT, INVERSE = "\x1b[0m", "\x1b[0;2m", "\x1b[0;7m"
-GREY = 0.15  # a saturation below which a colour of 256 is one of the greys
+STEPS = (0, 95, 135, 175, 215, 255)  # of the cube in 256 colours
+TINTED = 0.25  # a saturation above which a dark colour is none of the greys
 
 
 class Frame:
@@ -95,12 +96,30 @@ class Frame:
 
 
 def nearest(red: int, green: int, blue: int) -> int:
-    """The one of 256 that the framework's terminal library takes for a colour."""
-    high, low = max(red, green, blue) / 255, min(red, green, blue) / 255
-    light, span = (high + low) / 2, high - low
-    wide = span / (2.0 - high - low if light > 0.5 else high + low) if span else 0.0
-    if wide < GREY:
-        grey = round(light * 25.0)
-        return 16 if grey == 0 else 231 if grey == 25 else 231 + grey
-    steps = (round(part / 95 if part < 95 else 1 + (part - 95) / 40) for part in (red, green, blue))
+    """The one of 256 that is most like a colour: of the cube of six steps, or one of the greys.
+
+    A colour off by as much in every part is only lighter, which is seen less than another one.
+    What is dark and has a colour keeps it, in the darkest step there is.
+    """
+    parts, high, low = (red, green, blue), max(red, green, blue), min(red, green, blue)
+    if high < STEPS[1] and high - low > TINTED * (high + low):
+        return _cube([int(part > (high + low) / 2) for part in parts])
+    grey = max(0, min(23, round((sum(parts) / 3 - 8) / 10)))
+    found, least = 232 + grey, _unlike(parts, (8 + 10 * grey,) * 3)
+    below = [max(n for n, step in enumerate(STEPS) if step <= part) for part in parts]
+    for ups in range(8):
+        steps = [min(5, step + (ups >> n & 1)) for n, step in enumerate(below)]
+        unlike = _unlike(parts, [STEPS[step] for step in steps])
+        if unlike < least:
+            found, least = _cube(steps), unlike
+    return found
+
+
+def _unlike(one: Sequence[int], other: Sequence[int]) -> float:
+    off = [mine - its for mine, its in zip(one, other, strict=True)]
+    middle = sum(off) / 3
+    return sum(part**2 + 2 * (part - middle) ** 2 for part in off)
+
+
+def _cube(steps: Sequence[int]) -> int:
     return 16 + sum(step * size for step, size in zip(steps, (36, 6, 1), strict=True))

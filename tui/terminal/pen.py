@@ -9,6 +9,8 @@ from rich.color import ColorSystem
 from rich.style import Style
 from textual.strip import Strip
 
+from gatewright.tui.early.frame import nearest
+
 KEPT = 4096  # looks, and steps from one to another; a picture made of letters may have many
 END_LINK = "\x1b]8;;\x1b\\"
 
@@ -115,11 +117,16 @@ class Pen:
 def _made(style: Style, colors: ColorSystem) -> Ink:
     front = back = link = ""
     codes: list[str] = []
-    left = iter(filter(None, Strip.render_ansi(style, colors).split(";")))
+    few = colors is ColorSystem.EIGHT_BIT  # the library's own choice makes dark grounds black
+    told = Strip.render_ansi(style, ColorSystem.TRUECOLOR if few else colors)
+    left = iter(filter(None, told.split(";")))
     for code in left:
         if code in ("38", "48"):
             kind = next(left, "")
             values = [next(left, "") for _ in range(3 if kind == "2" else 1)]
+            if few and kind == "2":
+                red, green, blue = map(int, values)
+                kind, values = "5", [str(nearest(red, green, blue))]
             color = ";".join((code, kind, *values))
             front, back = (color, back) if code == "38" else (front, color)
         elif len(code) > 1 and ((code[0] in "39" and code[-1] <= "7") or code == "39"):
