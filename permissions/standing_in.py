@@ -81,7 +81,7 @@ async def opinion(classify: Classify, pending: Pending, limit: float = CLASSIFYI
     except TimeoutError:
         from gatewright.tools.classify import Opinion  # noqa: PLC0415  lazy: only with a classifier
 
-        return Opinion(text=f"The classifier did not answer within {limit:g} s.")
+        return Opinion(text=f"The judge did not answer within {limit:g} s.")
 
 
 def in_reach(mode: str, of: str, after: Callable[[str], str]) -> str:
@@ -146,11 +146,11 @@ def by_classifier(said: Opinion, ask: Ask, *, alone: bool) -> Decision:
     text = said.text
     match said.word:
         case "allow":
-            return Allow(_classified(f"The classifier allows it. {text}"), judged=said.judged)
+            return Allow(_classified(f"The judge allows it. {text}"), judged=said.judged)
         case "deny":
-            return _refused(said, "The classifier refuses it.")
+            return _refused(said, "The judge refuses it.")
         case "ask" if alone:
-            return _refused(said, "The classifier leaves it to a person, and nobody is here.")
+            return _refused(said, "The judge leaves it to a person, and nobody is here.")
         case _ if alone:
             return replace(unjudged(ask, text), judged=said.judged)
         case _:

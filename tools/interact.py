@@ -24,7 +24,8 @@ FieldType: TypeAlias = Literal["text", "secret", "number", "integer", "boolean",
 class Option(msgspec.Struct, frozen=True):
     """One way to answer; `key` is the single key that picks it.
 
-    After an answer that `leaves`, the front end closes the session and itself.
+    After an answer that `leaves`, the front end closes the session and itself. One that stands
+    `alone` answers by itself where several may be chosen.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Option(msgspec.Struct, frozen=True):
     key: str = ""
     help: str = ""
     leaves: bool = False
+    alone: bool = False
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -251,6 +251,6 @@ class Picker(Rows, can_focus=True):
         details = [one_line(choice.detail) for choice in self._found]
         if all(cells.width(detail) <= room for detail in details):
             return []
-        told = [indent(wrap((Span(each, "dim"),), width - 2, hard=True), "  ") for each in details]
+        told = [indent(wrap((Span(each, "dim"),), width - 2), "  ") for each in details]
         high = min(2, max(map(len, told)))
         return [*told[self._at], *(BLANK for _ in range(high))][:high]

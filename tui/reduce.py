@@ -198,7 +198,8 @@ def _record(view: View, event: Record) -> Reduced:  # noqa: PLR0911  one case ea
             return add(view, Invocation(0, f"Diagnostics: {summary} in {where}", text))
         case ev.Compacted(tokens_before=tokens, carried=carried, summary=summary):
             view = replace(view, title=carried.title or view.title, todo=carried.todo)
-            return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens", summary))
+            told, first = f"earlier messages summarised, {tokens:,} tokens", view.next_id == 1
+            return add(view, Rule(0, told, summary, first))
         case ev.Cleared():
             fresh = replace(view, live=(), tools={}, looks=(), todo=(), context=0)
             after, changes = add(fresh, Rule(0, "new conversation"))

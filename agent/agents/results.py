@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gatewright.agent.agents.inert_text import in_line, told_as_data
+from gatewright.agent.text.money import dollars
 from gatewright.tools.blocks import Markdown
 from gatewright.tools.protocol import JsonObject, TextContent, ToolResult
 
@@ -118,7 +119,7 @@ def told_end(life: Life) -> str:
     lines += _besides(life)
     found = data(life)
     tokens, calls = f"{found['totalTokens']:,} tokens", _calls(life.tools)
-    lines.append(f"Used: {tokens}, {calls}, {life.seconds:.0f} s, ${life.cost:.4f}")
+    lines.append(f"Used: {tokens}, {calls}, {life.seconds:.0f} s, {dollars(life.cost)}")
     lines.append(f"agentId: {life.id}. {SEND}")
     return "\n".join(lines)
 

@@ -26,6 +26,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.session.inbox import NOBODYS
 from gatewright.agent.settings.groups.autonomy_settings import Autonomy
+from gatewright.agent.text.money import dollars
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
@@ -77,7 +78,7 @@ class Unattended:
         elif not why and self.turns() >= limits.max_turns_per_hour:
             why = f"Its turns have reached their limit of {limits.max_turns_per_hour} an hour."
         elif not why and self.spent() >= limits.max_budget_usd_per_day:
-            why = f"${limits.max_budget_usd_per_day:g} of a day are spent."
+            why = f"{dollars(limits.max_budget_usd_per_day)} of a day are spent."
         elif not why and now - self._last_typed >= limits.max_hours * HOUR:
             why = f"Nobody has typed anything for {limits.max_hours:g} hours."
         if why and why != self._told:
@@ -175,7 +176,9 @@ class Unattended:
         now = self._cost - self._before
         if self.alone and now > 0 and self.spent() + now > most and not self._over:
             self._over = True
-            self._tell(f"The turn ends here: ${most:g} of a day are spent by work of its own.")
+            self._tell(
+                f"The turn ends here: {dollars(most)} of a day are spent by work of its own."
+            )
             self._ports.interrupt()
 
     def _decided(self, event: Decided) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.hooks import Hooks  # it makes what is here
     from gatewright.agent.hooks.shown.rows import HookRow
 
-NOTHING = "There are no hooks here: agent hooks and docs/hooks.md say how to have some."
+NOTHING = "There are no hooks here: write `hooks` in a settings.json; agent hooks check reads it."
 HINT = "/hooks N shows one, /hooks test N tries it, /hooks off N and on N count for this session."
 USAGE = "Usage: /hooks [N | test N | off N | on N]"
 WIDTH = 50

@@ -9,15 +9,15 @@ from functools import partial
 from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Page, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext, ListedJobs, Resume, TaskRow
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.text.money import dollars
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Output, Table, Text
 
 WIDTH = 60
 SHOWN = 20
 NAMED = 8  # of those that were stopped at once
-COLUMNS = ("Type", "State", "For", "Tokens", "$", "Task", "Last line")
+COLUMNS = ("Type", "State", "For", "Tokens", "Cost", "Task", "Last line")
 NOTHING = "Nothing runs in the background."
-CENT = 0.01
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
 
 
@@ -113,7 +113,7 @@ def _choice(row: TaskRow) -> Choice:
         row.status,
         elapsed(row.seconds),
         f"{row.tokens:,}" if row.tokens else "",
-        f"{row.cost:.2f}" if row.cost >= CENT else f"{row.cost:.4f}" if row.cost else "",
+        dollars(row.cost) if row.cost else "",
         _task(row),
         row.last,
     )

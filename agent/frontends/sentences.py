@@ -28,6 +28,7 @@ from gatewright.agent.record.events import (
     TurnStarted,
     UserMessage,
 )
+from gatewright.agent.text.money import dollars
 from gatewright.agent.text.printable import as_run, visible
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, Text, plain
@@ -175,7 +176,7 @@ def _ended(event: TurnEnded) -> str:
     usage = event.usage
     read = usage.input + usage.cache_read + usage.cache_write
     tokens = f", {read:,} tokens in, {usage.output:,} out" if read or usage.output else ""
-    cost = f", ${event.cost:.4f}" if event.cost else ""
+    cost = f", {dollars(event.cost)}" if event.cost else ""
     return f"{why}({event.ms / 1000:.1f} s{tokens}{cost})\n"
 
 

@@ -140,7 +140,7 @@ def mcp_servers(standing: tuple[Mapping[str, str], Sequence[str]]) -> Iterator[F
     """Nothing where nobody wrote one down."""
     states, problems = standing
     for problem in problems:
-        yield Finding("MCP", Health.WARN, problem, "See docs/mcp.md.")
+        yield Finding("MCP", Health.WARN, problem, "Correct that entry; agent mcp list shows all.")
     waiting = [name for name, state in states.items() if state == "unapproved"]
     if waiting:
         told = f"{', '.join(waiting)} of this project: not approved"

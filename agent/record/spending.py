@@ -21,6 +21,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.events_of_agents import AgentCost
 from gatewright.agent.record.messages import Usage
+from gatewright.agent.text.money import dollars
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -29,7 +30,7 @@ SHOWN_AGENTS = 20
 SHOWN_REMARKS = 5
 REST = "taken back, summaries, earlier"
 LEAST = 0.00005  # dollars that a row shows
-HEADERS = ("", "cached", "written", "uncached", "output", "$")
+HEADERS = ("", "cached", "written", "uncached", "output", "cost")
 
 
 class TurnCost(msgspec.Struct, frozen=True):
@@ -144,4 +145,4 @@ def _id(one: AgentCost) -> str:
 
 def _row(name: str, usage: Usage, cost: float) -> tuple[str, ...]:
     counts = (usage.cache_read, usage.cache_write, usage.input, usage.output)
-    return (name, *(f"{count:,}" for count in counts), f"{cost:.4f}")
+    return (name, *(f"{count:,}" for count in counts), dollars(cost))

@@ -23,7 +23,7 @@ from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Output, Table, Text
 
-NOTHING = "There are no MCP servers here: agent mcp add, or docs/mcp.md, says how to have one."
+NOTHING = "There are no MCP servers here: agent mcp add --help says how to add one."
 NEXT = {
     "unapproved": "/mcp approve {0} asks whether it may run",
     "needs-auth": "/mcp login {0} logs in",

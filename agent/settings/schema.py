@@ -88,7 +88,7 @@ class Permissions(Section, frozen=True):
     use_auto_mode_during_plan: Annotated[
         bool,
         setting(
-            "Let the classifier judge unknown commands in plan mode.",
+            "Let a judge decide on unknown commands in plan mode.",
             "within",
             order=(False, True),
         ),

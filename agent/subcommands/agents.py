@@ -13,6 +13,7 @@ from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.subcommands.place import Scope, own_folder, refuse_inside_session
 from gatewright.agent.subcommands.tell import give, tell
+from gatewright.agent.text.money import dollars
 
 group = typer.Typer(help="Agents: their definitions, and those that ran.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -123,7 +124,7 @@ def runs(session: SessionName = "", as_json: AsJson = False) -> None:
     for run in found:
         called = f" {run.name}" if run.name else ""
         calls = f"{run.tools} {'call' if run.tools == 1 else 'calls'}"
-        tell(f"{run.id}{called}  {run.kind}  {run.status}  {calls}  ${run.cost:.2f}")
+        tell(f"{run.id}{called}  {run.kind}  {run.status}  {calls}  {dollars(run.cost)}")
         tell(f"    {run.description}")
     if not found:
         tell("No agent was started.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from gatewright.agent.text.money import dollars
+
 NEARLY = 0.8  # of a budget: then it is told, once
 
 
@@ -38,15 +40,11 @@ class Budget:
         if not self._dollars or spent < self._dollars * NEARLY:
             return ""
         if spent >= self._dollars:
-            return f"Stopped at {_dollars(spent)}: the budget of {self._whose} is spent."
+            return f"Stopped at {dollars(spent)}: the budget of {self._whose} is spent."
         if not self._told:
             self._told = True
             self._tell(
-                f"{_dollars(spent)} of {_dollars(self._dollars)}, the budget of {self._whose}, "
+                f"{dollars(spent)} of {dollars(self._dollars)}, the budget of {self._whose}, "
                 "are spent."
             )
         return ""
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:.{2 if amount >= 0.1 else 4}f}"

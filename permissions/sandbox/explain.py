@@ -47,7 +47,7 @@ def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
     yield from _list("writable", profile.writable)
     yield f"TMPDIR      {profile.temp or '/tmp, private to the command'}"
     yield from _list("read-only", profile.protected)
-    yield "put aside   such names where a command makes new ones (docs/sandbox.md)"
+    yield "put aside   such names where a command makes new ones"
     yield from _list("unreadable", [mask.path for mask in profile.masked])
     yield from _list("but", profile.windows)
     yield f"network     {network_text(profile.network)}"

@@ -62,7 +62,7 @@ async def test_the_session_costs_what_all_its_agents_cost() -> None:
         assert isinstance(table, Table)
         assert isinstance(agents, Table)
         assert [row[0] for row in table.rows] == ["turn 1", "Explore (2)", "Plan (1)", "session"]
-        assert [row[-1] for row in table.rows] == ["0.0150", "0.0300", "0.0150", "0.0600"]
+        assert [row[-1] for row in table.rows] == ["$0.0150", "$0.0300", "$0.0150", "$0.0600"]
         assert [row[0] for row in agents.rows] == ["Explore: a1", "Plan: b1", "Explore: a2"]
         await seen.until(AgentFinished)
         told = seen.of(UsageChanged)[-1]

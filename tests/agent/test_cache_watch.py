@@ -72,9 +72,9 @@ def test_the_rows_of_what_was_spent_add_up_to_the_session() -> None:
     (table,) = spent.table(AgentCosts())
     assert isinstance(table, Table)
     assert table.rows == (
-        ("turn 1", "0", "0", "60", "6", "0.0200"),
-        (REST, "0", "0", "40", "4", "0.0100"),
-        ("session", "0", "0", "100", "10", "0.0300"),
+        ("turn 1", "0", "0", "60", "6", "$0.0200"),
+        (REST, "0", "0", "40", "4", "$0.0100"),
+        ("session", "0", "0", "100", "10", "$0.0300"),
     )
     spent.apply(TurnEnded(stop=Stop.COMPLETED, usage=back, cost=0.01))
     (table,) = spent.table(AgentCosts())

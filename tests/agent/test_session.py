@@ -137,8 +137,8 @@ async def test_effort_and_cost() -> None:
         await built.session.idle()
         assert built.provider.requests[0].effort == "high"
         rows = said(await built.session.run_command("/cost")).splitlines()
-        assert rows[0].split() == ["cached", "written", "uncached", "output", "$"]
-        assert rows[-1].split() == ["session", "300", "0", "1,000", "20", "1.0200"]
+        assert rows[0].split() == ["cached", "written", "uncached", "output", "cost"]
+        assert rows[-1].split() == ["session", "300", "0", "1,000", "20", "$1.02"]
 
 
 async def test_an_unknown_command_names_the_nearest() -> None:

@@ -227,7 +227,7 @@ def test_a_day_has_a_budget_which_also_ends_a_turn() -> None:
     stage.cost += 0.6
     stage.says(UsageChanged(usage=Usage(), cost=stage.cost, context=0, window=0))
     assert stage.interrupted == 1
-    assert "$2 of a day" in stage.told[-1]
+    assert "$2.00 of a day" in stage.told[-1]
     stage.ends()
     assert stage.interrupted == 1
     assert "$2" in stage.fold.may()

@@ -189,6 +189,7 @@ TABLE = (
             "agent.record.hub",
             "agent.record.messages",
             "agent.turn.stop",
+            "agent.text.money",
             "agent.text.printable",
             "agent.text.terminal_sequence",
             "agent.text.ultracode",

@@ -11,6 +11,7 @@ import pytest
 from gatewright.tools.access import Effect
 from gatewright.tools.blocks import Markdown, Table, Text, Todo, TodoItem
 from gatewright.tools.interact import Answer
+from gatewright.tools.person.ask_user import BACK
 from gatewright.tools.services import PlanStart
 from tests.fakes.toolbox import Toolbox, text
 
@@ -50,6 +51,25 @@ class TestQuestions:
                 (("Which colour?", "Blue"), ("Which sizes?", "S, M; and XL")),
             ),
         )
+
+    async def test_who_goes_back_answers_the_question_before_anew(self, box: Toolbox) -> None:
+        box.answers = [Answer(("Blue",)), Answer((BACK,)), Answer(("Red",)), Answer(("S",))]
+        result = await box.call("AskUserQuestion", questions=[COLOURS, SIZES])
+        assert result.data["answers"] == {"Which colour?": "Red", "Which sizes?": "S"}
+        first, second, again, _ = box.asked
+        assert BACK not in [option.id for option in first.options]
+        back = second.options[-1]
+        assert (back.id, back.label, back.key) == (BACK, "Back to question 1", "b")
+        assert back.alone
+        assert (again.title, again.reason) == (
+            "Which colour?",
+            "Question 1 of 2. You said: Blue.",
+        )
+
+    async def test_two_questions_of_the_same_words_are_both_asked(self, box: Toolbox) -> None:
+        box.answers = [Answer(("Blue",)), Answer(("Red",))]
+        await box.call("AskUserQuestion", questions=[COLOURS, COLOURS])
+        assert len(box.asked) == 2
 
     async def test_nobody_answers(self, box: Toolbox) -> None:
         box.answers = [Answer(cancelled=True)]

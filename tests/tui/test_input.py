@@ -51,6 +51,14 @@ def test_a_character_may_come_in_halves() -> None:
     assert keys(b"\x1b[97;5u", b"\x1b[13;2u") == ["ctrl+a", "shift+enter"]
 
 
+def test_two_escapes_in_one_write_are_two_keys() -> None:
+    found = keys(b"\x1b\x1b", b"\x1b[A")
+    assert found.count("escape") == 2
+    assert found[-1] == "up"
+    assert keys(b"\x1b\x1bx").count("escape") <= 1, "one of them was the x's"
+    assert keys(b"") == []
+
+
 async def test_an_editor_is_there_from_the_moment_it_is_asked_for() -> None:
     """Two at once would each remember the line as the other had set it."""
     editor = Editor()

@@ -161,6 +161,20 @@ async def test_a_word_beside_the_mode_has_its_moment_whatever_was_told_before() 
         await s.gone("second")
 
 
+async def test_a_hint_goes_once_it_was_followed_or_is_not_true_any_more() -> None:
+    async with stage() as s:
+        await s.type("something")
+        await s.press("escape")
+        await s.see("esc again empties the prompt")
+        await s.type("x")
+        await s.gone("esc again empties the prompt")
+        await s.press("escape", "escape")
+        await s.see("ctrl+_ brings it back")
+        await s.press("ctrl+underscore")
+        await s.see("somethingx")
+        await s.gone("ctrl+_ brings it back")
+
+
 async def test_ctrl_c_that_comes_too_late_is_a_first_one_again() -> None:
     async with stage() as s:
         for _ in range(2):

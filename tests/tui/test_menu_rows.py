@@ -12,7 +12,7 @@ from gatewright.tui.prompt.menu import Choice, choice_row
     [
         ("/mcp__everything__args-prompt city [state]", "/mcp__", "args-prompt"),
         ("/mcp__a__b city", "/mcp__a__b", "city"),
-        ("/permissions [a very long list of words]", "/permissions [a", "\u2026"),
+        ("/permissions [a very long list of words]", "/permissions ", "\u2026"),
         ("a/very/long/folder/with/a/file.md", "a/very", "file.md"),
     ],
 )

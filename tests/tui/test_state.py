@@ -460,7 +460,8 @@ def test_what_was_refused_is_no_failure_and_its_words_no_alarm() -> None:
 
 def test_a_summary_can_be_read() -> None:
     compacted = ev.Compacted(summary="# Goal\n\nMend the lease.", trigger="auto", tokens_before=9)
-    (item,) = items(play(compacted)[1])
+    before, _ = play(ev.UserMessage(content=(TextContent("hello"),)))
+    (item,) = items(play(compacted, view=before)[1])
 
     def shown(*, expanded: bool) -> list[str]:
         made = [row for c in chunks_of(item, expanded=expanded) for row in c.rows(60)]
@@ -469,6 +470,14 @@ def test_a_summary_can_be_read() -> None:
     assert "ctrl+o" in shown(expanded=False)[0]
     assert len(shown(expanded=False)) == 1
     assert shown(expanded=True)[1:] == ["Goal", "Mend the lease."]
+
+
+def test_a_session_that_was_summarised_begins_with_what_was_said() -> None:
+    compacted = ev.Compacted(summary="# Goal\n\nMend the lease.", trigger="auto", tokens_before=9)
+    (item,) = items(play(compacted)[1])
+    rows = [row.plain.strip() for c in chunks_of(item) for row in c.rows(60)]
+    assert [row for row in rows if row][1:] == ["Goal", "Mend the lease."]
+    assert "ctrl+o" not in rows[0]
 
 
 def test_where_the_session_works_follows_it_into_a_work_tree_and_back() -> None:

@@ -15,10 +15,12 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
+    JobChanged,
     TasksChanged,
     TitleChanged,
     UserMessage,
 )
+from gatewright.agent.record.events_of_schedules import ScheduledJob
 from gatewright.agent.record.messages import TextPart
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
@@ -222,6 +224,17 @@ async def test_leaving_says_what_is_stopped_by_it_and_stops_it_only_then(way: st
         await s.see("Stay here")
         await s.press("down", "enter")
         await s.until(lambda: made.first.closed)
+
+
+async def test_leaving_says_which_jobs_would_not_run() -> None:
+    async with two() as (s, made):
+        made.first.publish(JobChanged(job=ScheduledJob(id="j1", prompt="look", at=9e9)))
+        await s.until(lambda: bool(s.app.repl.view.jobs))
+        await _say(s, "/exit")
+        await s.see("Leaving stops 1 job to come, until you resume")
+        await s.press("enter")
+        await s.gone("Stay here")
+        assert not made.first.closed
 
 
 async def test_there_and_back_and_leaving_closes_everything() -> None:

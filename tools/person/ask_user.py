@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -12,6 +12,7 @@ from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import Run, ToolContext, ToolResult
 
+BACK = "(back)"  # of an option that is none of the model's
 UNANSWERED = "(not answered: the person closed the question)"
 
 
@@ -49,12 +50,17 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
         return "Ask", first.header or first.question
 
     async def run(self, input: AskUserInput, ctx: ToolContext) -> Run:
-        answers: dict[str, str] = {}
-        for number, question in enumerate(input.questions, 1):
-            answer = await ctx.ask(_ask(question, number, len(input.questions), answers))
+        asked, given, before = input.questions, list[str](), ""
+        while len(given) < len(asked):
+            ask = _ask(asked, given, before)
+            answer, before = await ctx.ask(ask), ""
             if answer.cancelled:
                 break
-            answers[question.question] = _words(answer)
+            if given and BACK in answer.choices and ask.options[-1].id == BACK:
+                before = given.pop()  # to the question before, which is asked again
+            else:
+                given.append(_words(answer))
+        answers = dict(zip([each.question for each in asked], given, strict=False))
         if not answers:
             yield ToolResult.refused("The person did not answer.", ends_turn=True)
             return
@@ -78,18 +84,28 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
         return (Table(("Question", "Answer"), rows),) if rows else ()
 
 
-def _ask(question: Question, number: int, count: int, answers: Mapping[str, str]) -> Ask:
-    """What was answered to those before stands above its options."""
-    said = "\n".join(f"{each}  {answer}" for each, answer in answers.items())
+def _ask(questions: Sequence[Question], given: Sequence[str], before: str) -> Ask:
+    """The next one. What was answered to those before stands above its options, and the last of
+    them can be answered anew; `before` was said then.
+    """
+    count, number = len(questions), len(given) + 1
+    question = questions[number - 1]
+    said = "\n".join(
+        f"{each.question}  {answer}" for each, answer in zip(questions, given, strict=False)
+    )
+    again = f" You said: {before}." if before else ""
+    taken = any(option.label == BACK for option in question.options)
+    back = (Option(BACK, f"Back to question {number - 1}", "b", alone=True),)
     return Ask(
-        reason=f"Question {number} of {count}." if count > 1 else "",
+        reason=f"Question {number} of {count}.{again}" if count > 1 else "",
         kind="question",
         title=question.question,
         body=(Text(said, "dim"),) if said else (),
         options=tuple(
             Option(id=option.label, label=option.label, key=str(i), help=option.description)
             for i, option in enumerate(question.options, 1)
-        ),
+        )
+        + (back if given and not taken else ()),
         tool=AskUserQuestion.name,
         multiple=question.multiSelect,
         free_text=True,

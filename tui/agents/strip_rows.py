@@ -7,11 +7,12 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from gatewright.agent.record.events_of_agents import ASKS
+from gatewright.agent.text.money import dollars
 from gatewright.tui import cells
 from gatewright.tui.agents.known import AgentRow
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.sanitize import one_line
-from gatewright.tui.transcript.figures import count, money
+from gatewright.tui.transcript.figures import count
 
 SHOWN = 3  # rows while nobody is in the strip, if there are more than that
 ENTERED = 8  # while somebody is
@@ -90,13 +91,13 @@ def _figures(row: AgentRow, now: float, *, asks: bool) -> Figures:
     return Figures(
         clock(row.seconds(now)) if asks or row.state != "waiting" else "",
         count(row.tokens) if row.tokens else "",
-        dollars(row.cost),
+        spent(row.cost),
     )
 
 
-def dollars(cost: float) -> str:
-    """As short as it can be read: cents, unless there are none."""
-    return f"${cost:.2f}" if cost >= 0.01 else money(cost) if cost else ""
+def spent(cost: float) -> str:
+    """Nothing where nothing was."""
+    return dollars(cost) if cost else ""
 
 
 def clock(seconds: float) -> str:
@@ -176,7 +177,7 @@ def _more(first: str, rows: Sequence[AgentRow], asking: Collection[str], width: 
     parts = [first]
     if waits:
         parts.append(f"{waits} {'waits' if waits == 1 else 'wait'} for you")
-    if cost := dollars(sum(row.cost for row in rows)):
+    if cost := spent(sum(row.cost for row in rows)):
         parts.append(cost)
     spans = [Span("  "), Span(parts[0], "faint")]
     for part in parts[1:]:

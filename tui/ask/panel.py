@@ -20,7 +20,7 @@ from gatewright.tui.ask.inside import Inside, Opened
 from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.ask.reading import Reading, ScrolledRows
 from gatewright.tui.ask.rule_edit import RuleEdit
-from gatewright.tui.ask.ways import aside, edits, gives, preselected, refusal, stops, ways
+from gatewright.tui.ask.ways import aside, edits, gives, marked, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
@@ -275,7 +275,7 @@ class AskPanel(ScrolledRows, can_focus=True):
             self.post_message(said.KeyUnclear())
         elif self._hidden(number := letters.index(character)):
             return
-        elif self._ask().multiple and character.isdigit():
+        elif marked(self._ask(), number) and character.isdigit():
             self.at = number
             self._mark(number)  # it answers nothing yet, and the next number may follow at once
         else:
@@ -320,7 +320,7 @@ class AskPanel(ScrolledRows, can_focus=True):
             self.refresh_rows()
         elif held.number == keys.CHANGES:
             self._change()
-        elif held.character and self._ask().multiple and held.number < len(self._ask().options):
+        elif held.character and marked(self._ask(), held.number):
             self._mark(held.number)  # one of several: Enter gives them
         else:
             self._pick(held.number)
@@ -353,7 +353,7 @@ class AskPanel(ScrolledRows, can_focus=True):
             else:
                 self.post_message(said.WantsText(self.pending))
             return
-        if ask.multiple:
+        if marked(ask, number):
             if self.picked:
                 picked = tuple(option.id for option in ask.options if option.id in self.picked)
                 self._finish(Answer(choices=picked))
@@ -367,8 +367,8 @@ class AskPanel(ScrolledRows, can_focus=True):
 
     def _mark(self, number: int) -> None:
         self._guard.moved = True
-        if number < len(options := self._ask().options):
-            self.picked ^= {options[number].id}
+        if marked(ask := self._ask(), number):
+            self.picked ^= {ask.options[number].id}
             self.refresh_rows()
 
     def _finish(self, answer: Answer) -> None:

@@ -119,11 +119,13 @@ class Laid:
         return indent(rows, bar, bar), seen
 
     def _read_first(self, marks: Marks, room: int, count: int) -> QuestionRows:
-        """The reason of a danger is not cut: where it does not fit it begins what scrolls."""
+        """Where a reason does not fit it ends what scrolls; that of a danger begins it."""
         found = self._fitting(marks, room, count)
-        if not self.pending.ask.danger or len(found.reason) == len(self._reason):
+        if len(found.reason) == len(self._reason):
             return found
         gap = [BLANK] if found.body else []
+        if not self.pending.ask.danger:
+            return found._replace(body=[*found.body, *gap, *self._reason])
         body = [*self._reason, *gap, *found.body]
         return found._replace(body=body, reason=[], must=len(self._reason))
 
@@ -334,7 +336,7 @@ def _option(pending: Pending, number: int, option: Option, marks: Marks, width: 
         Span("▸ " if here else "  ", "accent"),
         Span(cells.pad(key, 3), "accent" if here else "dim"),
     ]
-    if ask.multiple and option.id:
+    if ask.multiple and option.id and not option.alone:
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))
     size = sum(cells.width(span.text) for span in head)
     room = max(8, width - size)

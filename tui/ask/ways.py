@@ -33,6 +33,11 @@ def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
     return (*ask.options, *more)
 
 
+def marked(ask: Ask, number: int) -> bool:
+    """Whether this way is one of several, which Enter gives together."""
+    return ask.multiple and number < len(ask.options) and not ask.options[number].alone
+
+
 def editable(ask: Ask) -> bool:
     """Whether a rule of the person's own may be kept instead of what is offered."""
     return ask.kind == "permission" and ask.always is not None and bool(ask.always.rules)

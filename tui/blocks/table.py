@@ -46,10 +46,14 @@ def grid(
         max([_size(row[column]) for row in (header, *body) if column < len(row)], default=0)
         for column in range(count)
     ]
-    sizes = _shrink(natural, width - GAP * (count - 1))
     rest: list[Side] = ["left" for _ in range(count)]
     align: list[Side] = [*sides, *rest]
     align = align[:count]
+    least = [_least(header, body, n, align[n]) for n in range(count)]
+    room = width - GAP * (count - 1)
+    if count > 1 and sum(least) > room and any(map(_size, header)):
+        return [clip(row, width) for row in _apart(header, body, width)]
+    sizes = _shrink(natural, least, room)
     rows: list[Line] = []
     if any(map(_size, header)):
         bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
@@ -64,17 +68,47 @@ def _size(cell: Cell) -> int:
     return sum(cells.width(span.text) for span in cell)
 
 
-def _shrink(natural: list[int], room: int) -> list[int]:
-    """Take space from the widest columns until the table fits; the last of it cell by cell."""
+def _least(header: Sequence[Cell], body: Sequence[Sequence[Cell]], n: int, side: Side) -> int:
+    """Cells that a column cannot do without: figures and their names are never broken."""
+    found = [row[n] for row in body if n < len(row)]
+    if side == "right":
+        words = [len(word) for span in header[n] for word in span.text.split()]
+        return max([*map(_size, found), *words], default=1)
+    return max(1, min(MIN_COLUMN, max(map(_size, (header[n], *found)))))
+
+
+def _shrink(natural: list[int], least: list[int], room: int) -> list[int]:
+    """Take space from the widest columns that have some until the table fits."""
     sizes = [max(1, size) for size in natural]
     while sum(sizes) > room:
-        widest = max(range(len(sizes)), key=sizes.__getitem__)
-        if sizes[widest] == 1:
+        more = [n for n, size in enumerate(sizes) if size > least[n]]
+        more = more or [n for n, size in enumerate(sizes) if size > 1]  # then cell by cell
+        if not more:
             break
-        second = max([s for i, s in enumerate(sizes) if i != widest], default=0)
+        widest = max(more, key=sizes.__getitem__)
+        second = max([sizes[n] for n in more if n != widest], default=0)
         over = sum(sizes) - room
-        sizes[widest] -= max(1, min(over, sizes[widest] - max(second, MIN_COLUMN)))
+        spare = sizes[widest] - max(second, least[widest])
+        sizes[widest] -= max(1, min(over, spare))
     return sizes
+
+
+def _apart(header: Sequence[Cell], body: Sequence[Sequence[Cell]], width: int) -> list[Line]:
+    """Each row for itself, where columns do not fit side by side: what it is, then the rest."""
+    names = min(max(map(_size, header[1:])), max(1, width // 2))
+    rows: list[Line] = []
+    for row in body:
+        first, *rest = row or ((),)
+        rows += wrap([span._replace(role="heading") for span in first], width)
+        for name, cell in zip(header[1:], rest, strict=False):
+            if not _size(cell):
+                continue
+            label = cells.pad(cells.fit("".join(span.text for span in name), names), names)
+            shown = wrap(cell, max(1, width - names - 2 * GAP))
+            heads = [Span(" " * GAP + label, "dim"), Span(" " * (names + GAP))]
+            for at, part in enumerate(shown):
+                rows.append(Line((heads[at > 0], Span(" " * GAP), *part.spans)))
+    return rows
 
 
 def _row(row: Sequence[Cell], sizes: Sequence[int], sides: Sequence[Side]) -> list[Line]:

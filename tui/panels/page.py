@@ -12,6 +12,7 @@ from gatewright.tui.sanitize import one_line
 
 STEPS = {"up": -1, "down": 1, "shift+up": -1, "shift+down": 1}
 PAGES = {"pageup": -1, "pagedown": 1}
+NARROW = 44  # cells below which keys would take a second row
 FAR = 1_000_000  # rows
 
 
@@ -28,7 +29,9 @@ class PageView:
 
     @property
     def keys(self) -> Sequence[str]:
-        return ("up down, pgup pgdn scroll",) if len(self._rows) > self._shown else ()
+        if len(self._rows) <= self._shown:
+            return ()
+        return ("up down scroll" if self._width < NARROW else "up down, pgup pgdn scroll",)
 
     def press(self, press: Press) -> bool:
         """Rows are scrolled; whatever else is typed is none of its business."""

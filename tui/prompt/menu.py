@@ -107,6 +107,9 @@ def _fitted(text: str, width: int) -> str:
         return cells.fit_middle(text, width)
     if "__" in text and cells.width(text) > width:
         return cells.fit_middle(text.partition(" ")[0], width)
+    name, _, usage = text.partition(" ")
+    if usage and cells.width(text) > width:
+        return cells.fit(f"{name} …", width)  # half of a usage says nothing
     return cells.fit(text, width)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DOUBLE = 0.5  # seconds within which a second Esc means more than the first
 TOLD = 2.0  # the same while a hint says so
 AGAIN = "ctrl+c again to leave"
+EMPTIES = "esc again empties the prompt"
+BACK = "ctrl+_ brings it back"
 
 
 class WayOut:
@@ -35,6 +37,14 @@ class WayOut:
     def other_key(self) -> None:
         """A second Esc is a first one again."""
         self._escaped = 0.0
+
+    def typed(self) -> None:
+        """The text of the prompt is another: what a hint said of the one before is over."""
+        self.stay()
+        self.other_key()
+        over = (AGAIN, EMPTIES, BACK) if self._repl.box.text else (AGAIN,)
+        if self._repl.status.hint in over:
+            self._repl.status.tell("")
 
     def _typed_since(self) -> bool:
         """At once, whenever the screen hears of it: keys may come faster."""
@@ -56,7 +66,7 @@ class WayOut:
         elif self._clock() - self._escaped >= (TOLD if repl.box.text else DOUBLE):
             self._escaped = self._clock()
             if repl.box.text:
-                repl.tell("esc again empties the prompt")
+                repl.tell(EMPTIES)
         else:
             self._escaped = 0.0
             self._twice()
@@ -65,7 +75,7 @@ class WayOut:
         repl = self._repl
         if repl.box.text:
             repl.box.put("")
-            repl.tell("ctrl+_ brings it back")
+            repl.tell(BACK)
         else:
             self._talk.call("rewind")
 

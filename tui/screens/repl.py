@@ -280,8 +280,7 @@ class Repl(Patient, inherit_bindings=False):
             action()
 
     def on_text_area_changed(self) -> None:
-        self.way_out.stay()
-        self.way_out.other_key()
+        self.way_out.typed()
         self.panel.draft_changed()
         self.asking.fit()
         fit_lists(self)

@@ -98,12 +98,19 @@ class Switching:
 
     def _running(self) -> Sequence[str]:
         """What would be stopped, in a few words: nothing of a session that goes on by itself."""
-        turn, count = self.shown is not None and self.shown.busy, len(self._screen.repl.view.tasks)
+        view = self._screen.repl.view
+        turn, count, jobs = (
+            self.shown is not None and self.shown.busy,
+            len(view.tasks),
+            len(view.jobs),
+        )
         if self.shown is not None and self.shown.stays:
-            turn, count = False, 0
+            turn, count, jobs = False, 0, 0
         tasks = f"{count} background task{'' if count == 1 else 's'}" if count else ""
         own = "your own command" if self._talk.busy_shell else ""
-        return [each for each in ("the turn that runs" if turn else "", own, tasks) if each]
+        to_come = f"{jobs} job{'' if jobs == 1 else 's'} to come, until you resume" if jobs else ""
+        told = ("the turn that runs" if turn else "", own, tasks, to_come)
+        return [each for each in told if each]
 
     async def go(self, to: Switch) -> None:
         here, others = self.shown, self.others

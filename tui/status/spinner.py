@@ -43,6 +43,7 @@ class Spinner(Rows):
         self._clock = clock
         self._view = View()
         self._timer: Timer | None = None
+        self.add_class("idle")
         self.still = False  # reduced motion
 
     def show(self, view: View) -> None:
@@ -50,6 +51,7 @@ class Spinner(Rows):
         before, self._view = self._view, view
         if _facts(before) == _facts(view):
             return
+        self.set_class(not (view.busy or view.asks or view.hooks), "idle")
         moving = (view.busy or any(each.waits for each in view.hooks)) and not view.asks
         if moving and self._timer is None:
             self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self.refresh_rows)

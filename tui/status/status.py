@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from gatewright.agent.text.money import dollars
 from gatewright.tui import cells
 from gatewright.tui.early.frame import STARTING
 from gatewright.tui.line import Line, Span, clip
@@ -12,7 +13,7 @@ from gatewright.tui.sanitize import one_line
 from gatewright.tui.state import View
 from gatewright.tui.style.look import Look
 from gatewright.tui.terminal.sgr import lines
-from gatewright.tui.transcript.figures import count, money
+from gatewright.tui.transcript.figures import count
 
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable
@@ -63,12 +64,12 @@ def right_parts(view: View) -> dict[str, Span]:
     if tokens:
         parts["tokens"] = Span(f"{count(tokens)} tokens", "faint")
     if view.cost:
-        parts["cost"] = Span(money(view.cost), "dim")
+        parts["cost"] = Span(dollars(view.cost), "dim")
     if view.window and view.context:
         share = min(100, round(100 * view.context / view.window))
         parts["context"] = Span(f"{share}% context", "warning" if share >= FULL else "dim")
     elif view.context:  # of what was stored; how large the window is a request will say
-        parts["context"] = Span(f"{count(view.context)} context", "dim")
+        parts["context"] = Span(f"{count(view.context)} in context", "dim")
     if view.hook_failures:
         parts["hooks"] = Span(_failed(view.hook_failures), "warning")
     if not view.confined:

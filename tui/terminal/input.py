@@ -11,6 +11,7 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 
+from textual import events
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
@@ -21,6 +22,7 @@ _ANSWERS = re.compile(
 # Keys with modifiers as xterm and tmux say them; the framework would read an Escape.
 _MODIFIED = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 _SEQUENCES = re.compile("(?=\x1b)")
+ESC = "\x1b"
 _DEFECTS = (ValueError, ArithmeticError, LookupError, TypeError)
 
 
@@ -34,8 +36,11 @@ class Input:
 
     def feed(self, data: bytes) -> Iterator[Message]:
         text = _MODIFIED.sub("\x1b[\\2;\\1u", _ANSWERS.sub("", self._decode(data)))
-        for part in _SEQUENCES.split(text):
-            if part:
+        parts = [part for part in _SEQUENCES.split(text) if part]
+        for part, following in zip(parts, [*parts, ""][1:], strict=True):
+            if part == following == ESC:  # the parser would read one of both
+                yield events.Key("escape", ESC)
+            else:
                 yield from self._read(self._parser.feed(part))
 
     def tick(self) -> Iterator[Message]:

@@ -5,12 +5,13 @@ While it works its row changes; no other record moves. The report is folded away
 
 from __future__ import annotations
 
+from gatewright.agent.text.money import dollars
 from gatewright.tui import cells
 from gatewright.tui.blocks.markdown import PROSE, draw_piece
 from gatewright.tui.blocks.pieces import pieces
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, visible
-from gatewright.tui.transcript.figures import count, money, seconds
+from gatewright.tui.transcript.figures import count, seconds
 from gatewright.tui.transcript.items import AgentBlock
 
 INDENT = 4
@@ -76,7 +77,7 @@ def _facts(item: AgentBlock) -> dict[str, str]:
     if item.tokens:
         facts["tokens"] = f"{count(item.tokens)} tokens"
     if item.cost:
-        facts["cost"] = money(item.cost)
+        facts["cost"] = dollars(item.cost)
     if item.ms:
         facts["time"] = seconds(item.ms)
     return facts

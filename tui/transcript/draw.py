@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, assert_never
 
+from gatewright.agent.text.money import dollars
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Block, Diff, Output, Text
 from gatewright.tui.blocks.diff import draw_split
@@ -20,7 +21,7 @@ from gatewright.tui.blocks.registry import draw_all, role_of
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped, visible
 from gatewright.tui.transcript import agent, looked, tool
-from gatewright.tui.transcript.figures import count, money, seconds
+from gatewright.tui.transcript.figures import count, seconds
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
@@ -251,9 +252,9 @@ def _invocation(item: Invocation, expanded: bool, width: int) -> list[Line]:
 
 def _ruled(item: Rule, *, expanded: bool) -> list[Chunk]:
     """The line, and opened what it stands for."""
-    hint = "  ctrl+o" if item.more.strip() else ""
+    hint = "  ctrl+o" if item.more.strip() and not item.first else ""
     rule = Chunk(partial(_rule, f"{item.text}{hint}"))
-    if not expanded:
+    if not (expanded or item.first):
         return [rule]
     return [
         rule,
@@ -291,7 +292,7 @@ def _facts(item: Ending) -> list[str]:
             facts.append(f"{count(usage.cache_read)} cached")
         facts.append(f"{count(usage.output)} out")
     if cost:
-        facts.append(money(cost))
+        facts.append(dollars(cost))
     return facts
 
 

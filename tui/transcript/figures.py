@@ -1,4 +1,4 @@
-"""Numbers as people read them: durations, tokens, dollars."""
+"""Numbers as people read them: durations and tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,3 @@ def count(tokens: int) -> str:
 def _thousands(tokens: int) -> int:
     """To the nearest, but never a thousand of them, which are a million."""
     return min(999, (tokens + 500) // 1000)
-
-
-def money(dollars: float) -> str:
-    return f"${dollars:.4f}" if dollars < 0.1 else f"${dollars:.2f}"

@@ -105,11 +105,15 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A line across, with a word on it, and maybe a text that it stands for."""
+    """A line across, with a word on it, and maybe a text that it stands for.
+
+    Where it comes `first`, the text is all there is of what was said before, and is shown.
+    """
 
     id: int
     text: str
     more: str = ""
+    first: bool = False
 
 
 class Invocation(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gatewright.agent.workflows.runs.views import CallView
 from gatewright.tools.blocks import Block, Markdown, Text
-from gatewright.tui.agents.strip_rows import clock, dollars
+from gatewright.tui.agents.strip_rows import clock, spent
 from gatewright.tui.line import Line
 from gatewright.tui.panels.page import PageView
 from gatewright.tui.panels.sheet import Press
@@ -70,7 +70,7 @@ class CallPage:
 def _blocks(call: CallView) -> Iterator[Block]:
     now = call.now
     facts = [now.state, now.phase, now.model]
-    facts += [f"{count(now.tokens)} tokens" if now.tokens else "", dollars(now.cost)]
+    facts += [f"{count(now.tokens)} tokens" if now.tokens else "", spent(now.cost)]
     facts += [clock(now.seconds) if now.seconds else "", f"agent {now.agent}" if now.agent else ""]
     yield Text(" · ".join(filter(None, facts)), "dim")
     if now.error:

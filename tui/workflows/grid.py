@@ -63,6 +63,12 @@ class Grid(Generic[T]):
         self._kept = 0  # of the states, 0: all
 
     @property
+    def here(self) -> str:
+        """The id of the row under the cursor."""
+        rows = self._rows()
+        return self._id(rows[self._place(rows)]) if rows else ""
+
+    @property
     def keys(self) -> Sequence[str]:
         if not self._table.rows():
             return ()

@@ -65,7 +65,7 @@ class RunViews:
             (
                 Act("enter", "", self._open, changes=False),
                 *(
-                    Act(key, label, _of_row(do), changes)
+                    Act(key, partial(self._word_here, label), _of_row(do), changes)
                     for key, label, do, changes in self._does()
                 ),
             ),
@@ -143,6 +143,9 @@ class RunViews:
                 ),
             ),
         )
+
+    def _word_here(self, label: str) -> str:
+        return self._word(self.runs.here, label)
 
     def _word(self, run: str, label: str) -> str:
         """What a key does to this run as it stands."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from gatewright.agent.commands.outcome import Choice
 from gatewright.agent.record.events_of_workflows import CallNow, PhaseNow
 from gatewright.agent.workflows.runs.views import RunView
-from gatewright.tui.agents.strip_rows import clock, dollars
+from gatewright.tui.agents.strip_rows import clock, spent
 from gatewright.tui.transcript.figures import count
 
-RUNS = ("State", "Agents", "Live", "Asks", "Tokens", "$", "For", "Workflow", "Phase")
-PHASES = ("Agents", "Live", "ok", "Failed", "Replayed", "Tokens", "$", "For", "Phase", "")
-CALLS = ("State", "Model", "Tokens", "$", "For", "Agent", "Last")
+RUNS = ("State", "Agents", "Live", "Asks", "Tokens", "Cost", "For", "Workflow", "Phase")
+PHASES = ("Agents", "Live", "ok", "Failed", "Replayed", "Tokens", "Cost", "For", "Phase", "")
+CALLS = ("State", "Model", "Tokens", "Cost", "For", "Agent", "Last")
 RUN_STATES = ("running", "paused", "done", "failed", "stopped", "interrupted")
 CALL_STATES = ("running", "asks", "waiting", "queued", "done", "failed", "replayed", "stopped")
 ENDED = ("done", "failed", "replayed", "stopped")  # of those
@@ -37,7 +37,7 @@ def run_choice(run: RunView) -> Choice:
         _number(run.running),
         _number(run.asks),
         _tokens(run.tokens),
-        dollars(run.cost),
+        spent(run.cost),
         clock(run.seconds),
         run.title or run.name,
         run.phase if run.status not in OVER else run.why or run.description,
@@ -54,7 +54,7 @@ def phase_choice(phase: PhaseNow) -> Choice:
         _number(phase.failed),
         _number(phase.replayed),
         _tokens(phase.tokens),
-        dollars(phase.cost),
+        spent(phase.cost),
         clock(phase.seconds),
         phase.title or "(no phase)",
         "",
@@ -71,7 +71,7 @@ def call_choice(call: CallNow) -> Choice:
         call.state,
         call.model.rpartition("/")[2],
         _tokens(call.tokens),
-        dollars(call.cost),
+        spent(call.cost),
         clock(call.seconds) if call.seconds else "",
         call.label or f"agent {call.index}",
         f"{call.error}: {call.doing}".strip(": ") if call.error else call.doing,
@@ -92,7 +92,7 @@ def standing(run: RunView) -> str:
         parts.append(f"{run.replayed} replayed")
     if run.tokens:
         parts.append(f"{count(run.tokens)} tokens")
-    if cost := dollars(run.cost):
+    if cost := spent(run.cost):
         parts.append(f"{cost} of {run.budget}" if run.budget else cost)
     parts.append(clock(run.seconds))
     return " · ".join(parts)

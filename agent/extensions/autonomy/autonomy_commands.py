@@ -26,6 +26,7 @@ from gatewright.agent.extensions.autonomy.job_rows import (
 )
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.events_of_schedules import ScheduledJob
+from gatewright.agent.text.money import dollars
 from gatewright.permissions import modes
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.system.project import FOLDER
@@ -188,8 +189,8 @@ def _told(host: Host, session: AutonomySession) -> Sequence[Block]:
         Text(f"Nothing begins by itself: {why}" if why else "Work may begin by itself."),
         Text(
             f"This session, within an hour: {unattended.turns()} of {limits.max_turns_per_hour} "
-            f"turns; within a day: ${unattended.spent():.2f} of "
-            f"${limits.max_budget_usd_per_day:g}; at most {limits.max_mode}; questions wait "
+            f"turns; within a day: {dollars(unattended.spent())} of "
+            f"{dollars(limits.max_budget_usd_per_day)}; at most {limits.max_mode}; questions wait "
             f"{_wait(limits.ask_wait)}.",
             "dim",
         ),

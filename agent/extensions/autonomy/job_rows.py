@@ -9,10 +9,11 @@ from gatewright.agent.autonomy.schedules.runs import RunRecord
 from gatewright.agent.autonomy.schedules.schedule import Schedule
 from gatewright.agent.autonomy.schedules.timing import shown
 from gatewright.agent.record.events_of_schedules import ScheduledJob
+from gatewright.agent.text.money import dollars
 from gatewright.tools.blocks import Block, Table
 
 COLUMNS = ("Job", "When", "Next", "Kind", "State", "Task")
-RUN_COLUMNS = ("Run", "Slot", "State", "$", "Task", "Why")
+RUN_COLUMNS = ("Run", "Slot", "State", "Cost", "Task", "Why")
 SHOWN = 30
 
 
@@ -38,12 +39,7 @@ def known_runs(schedule: Schedule) -> Sequence[RunRecord]:
 
 def runs_table(runs: Iterable[RunRecord], tz: str) -> Block:
     rows = tuple(
-        (run.run, shown(run.slot, tz), run.state, _dollars(run.cost), run.title, run.reason)
+        (run.run, shown(run.slot, tz), run.state, dollars(run.cost), run.title, run.reason)
         for run in list(runs)[:SHOWN]
     )
     return Table(RUN_COLUMNS, rows)
-
-
-def _dollars(cost: float) -> str:
-    """A cent and more to the cent; what is less is not nothing."""
-    return f"{cost:.4f}" if 0 < cost < 0.01 else f"{cost:.2f}"

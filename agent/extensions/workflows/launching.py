@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from gatewright.agent.context.readable import Readable
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.text.money import dollars
 from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.structured_answer import Shape
 from gatewright.agent.workflows.runs.journal import IN_USE, InUse, lives
@@ -314,7 +315,7 @@ def foretold(found: Foreseen, past: Past) -> Sequence[Block]:
     paid = [slot.settled.cost for slot in past.slots.values() if slot.settled is not None]
     cost = sum(paid) / len(paid) * len(found.live) if paid else 0.0
     more = "" if found.over else ", and what follows from new answers"
-    blocks = [Text(f"{found.words}, about ${cost:.2f}{more}")]
+    blocks = [Text(f"{found.words}, about {dollars(cost)}{more}")]
     if found.problem:
         blocks.append(Text(_line(found.problem), "warning"))
     lines = [

@@ -18,6 +18,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.workflows.typed_call import begun
 from gatewright.agent.settings.paths import Places
+from gatewright.agent.text.money import dollars
 from gatewright.agent.workflows.engine.available import unavailable
 from gatewright.agent.workflows.runs.views import RunBook, RunView
 from gatewright.agent.workflows.saved.saving import place_of, save
@@ -148,16 +149,16 @@ class RunKeeping:
 
 def _listed(runs: Sequence[RunView]) -> Block:
     rows = tuple(
-        (run.id, run.status, f"{run.done}/{run.total}", f"{run.cost:.2f}", elapsed(run.seconds),
+        (run.id, run.status, f"{run.done}/{run.total}", dollars(run.cost), elapsed(run.seconds),
          run.title or run.name)
         for run in runs[:30]
     )  # fmt: skip
-    return Table(("Run", "State", "Agents", "$", "For", "Workflow"), rows)
+    return Table(("Run", "State", "Agents", "Cost", "For", "Workflow"), rows)
 
 
 def _one(run: RunView) -> Sequence[Block]:
     state = f"{run.name} {run.id}: {run.status}, {run.done} of {run.total} agents"
-    found: list[Block] = [Text(f"{state}, ${run.cost:.2f}, {elapsed(run.seconds)}")]
+    found: list[Block] = [Text(f"{state}, {dollars(run.cost)}, {elapsed(run.seconds)}")]
     if run.why:
         found.append(Text(run.why, "warning"))
     if run.phases:

@@ -31,7 +31,7 @@ MODES: Mapping[str, tuple[str, str]] = {
     "acceptEdits": ("Accept edits", "Edits inside the project run, too"),
     "autoInProject": ("Auto in project", "Edits and commands contained in the project run"),
     "plan": ("Plan", "Only reading; writes nothing but the plan"),
-    AUTO: ("Auto", "A classifier answers what would be asked"),
+    AUTO: ("Auto", "A judge answers what would be asked"),
     "dontAsk": ("Don't ask", "What nothing allows is refused without a question"),
     "work": ("Work", "Reads anywhere run; the rest asks"),
     FULL_ACCESS: ("Full access", "Everything runs except what is dangerous"),

@@ -35,6 +35,7 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.agent.subcommands.workflows.on_the_way import OnTheWay
+from gatewright.agent.text.money import dollars
 from gatewright.agent.workflows.runs.views import RunView
 from gatewright.agent.workflows.saved.saved_book import text_of
 from gatewright.agent.workflows.saved.script_places import SUFFIX
@@ -196,7 +197,8 @@ class _Process:
             give(result, nl=not result.endswith("\n"))
         if ended.status != "done":
             tell(f"agent: {ended.name}: {ended.status}. {ended.why}".rstrip(), err=True)
-        used = f"{ended.ok} ok, {ended.failed} failed, {ended.replayed} replayed, ${ended.cost:.2f}"
+        used = f"{ended.ok} ok, {ended.failed} failed, {ended.replayed} replayed"
+        used += f", {dollars(ended.cost)}"
         tell(used, err=True)
         return Exit.OK if ended.status == "done" else Exit.ERROR
 

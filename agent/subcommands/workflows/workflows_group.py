@@ -11,6 +11,7 @@ import typer
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.subcommands.tell import give, tell
+from gatewright.agent.text.money import dollars
 
 group = typer.Typer(help="Workflows: saved ones, and runs.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -131,7 +132,7 @@ def runs(as_json: AsJson = False) -> None:
         if each.failed:
             told.append(f"{each.failed} failed")
         if each.cost:
-            told.append(f"${each.cost:.2f}")
+            told.append(dollars(each.cost))
         if when:
             told.append(when if when == "now" else f"{when} ago")
         tell("  ".join(told))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from gatewright.agent.record.messages import Usage
+from gatewright.agent.text.money import dollars
 from gatewright.agent.workflows.engine.wire import BudgetNow
 
 NEARLY = 0.8
@@ -28,7 +29,7 @@ class Allowed(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        said = [f"${self.usd:.2f}"] if self.usd is not None else []
+        said = [dollars(self.usd)] if self.usd is not None else []
         said += [f"{self.tokens:,} tokens"] if self.tokens is not None else []
         return " and ".join(said)
 
@@ -121,7 +122,7 @@ class Money:
         tokens, cost = self.spent
         if self.agents >= MANY_AGENTS or tokens >= MANY_TOKENS or cost >= MANY_DOLLARS:
             self._much = True
-            used = f"{self.agents} agents, {tokens:,} tokens, ${cost:.2f} so far"
+            used = f"{self.agents} agents, {tokens:,} tokens, {dollars(cost)} so far"
             self._tell(f"The workflow {self._name} is large: {used}. /workflows shows it.")
 
     def _share(self) -> float:

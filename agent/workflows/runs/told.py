@@ -17,6 +17,7 @@ from gatewright.agent.record.events_of_workflows import (
     WorkflowProgressed,
     WorkflowStarted,
 )
+from gatewright.agent.text.money import dollars
 from gatewright.agent.workflows.runs.call import LIVE
 from gatewright.agent.workflows.runs.views import RunView
 
@@ -169,7 +170,7 @@ def told_end(run: Run) -> str:
     ok, failed, replayed = counts(run)
     lines.append(f"Agents: {ok} ok, {failed} failed, {replayed} replayed.{_failed(run)}")
     tokens, cost = run.money.spent
-    lines.append(f"Used: {tokens:,} tokens, {run.seconds:.0f} s, ${cost:.4f}")
+    lines.append(f"Used: {tokens:,} tokens, {run.seconds:.0f} s, {dollars(cost)}")
     lines.append(f"Script: {run.order.script}")
     if run.status_now != "done":
         lines.append(AGAIN.format(id=run.id))
