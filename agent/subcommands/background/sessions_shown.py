@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.autonomy.running.known_sessions import SHORT, look
 from gatewright.agent.autonomy.running.running_record import Record, Seen
+from gatewright.agent.text.money import dollars
 from gatewright.agent.text.printable import visible
 
 NONE = "Nothing runs in the background."
@@ -63,7 +64,7 @@ def lines(shown: Sequence[Seen], now: float) -> Iterator[str]:
         record = each.record
         ended = "" if each.live else "ended "
         looks = f"  {record.viewers} look" if record.viewers else ""
-        cost = f"  ${record.cost:.2f}" if record.cost else ""
+        cost = f"  {dollars(record.cost)}" if record.cost else ""
         when = f"{ended}{since(now - (record.changed if record.ended else record.began))}"
         yield f"{record.id[:SHORT]}  {record.state:<11}  {when:>10}{cost}{looks}  {record.cwd}"
         yield f"    {about(record)}"
