@@ -145,6 +145,8 @@ class AgentApp(Sized, inherit_bindings=False):
         gc.enable()
         for problem in self.problems:
             self.talk.note(problem, "warning")
+        if self.resuming is not None and self.resuming.opens:
+            self.talk.send(self.resuming.opens)
         self.spawn(self._live)
 
     def spawn(self, work: Work) -> None:

@@ -151,6 +151,7 @@ class Reach:
 
     def draft(self, text: str) -> None:
         self._repl.picker.close()
+        self._repl.sheet.close()
         self._repl.box.put(text)
 
     def edit(self, text: str, take: Callable[[str], Awaitable[Outcome]]) -> None:

@@ -18,7 +18,6 @@ from gatewright.agent.launch.exits import Exit
 from gatewright.agent.subcommands.names import module_of
 
 if TYPE_CHECKING:  # most sub-commands begin no session
-    from gatewright.agent.autonomy.running.attaching import Attaching, Visit
     from gatewright.agent.client.brought import Brought
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
@@ -32,7 +31,6 @@ class Starting(NamedTuple):
     opener: Opener
     leave: Callable[[int], int]
     load: Callable[[], Awaitable[None]]  # what opening a session needs, before one is wanted
-    attach: Callable[[Visit, Attaching], int]  # the screen over a session of another process
 
 
 class Opener(Protocol):

@@ -8,7 +8,6 @@ TYPE_CHECKING = False  # as in typing, whose import would cost more than the res
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from gatewright.agent.autonomy.running.attaching import Attaching, Visit
     from gatewright.agent.client.brought import Brought
     from gatewright.agent.commands.outcome import Switch
     from gatewright.agent.launch.options import LaunchOptions
@@ -109,7 +108,7 @@ def named(arguments: Sequence[str], early: Early | None) -> int | None:
             run_subcommand,
         )
 
-        return run_subcommand(arguments, Starting(opener, leave, load, attach))
+        return run_subcommand(arguments, Starting(opener, leave, load))
     if told := elsewhere(word):
         raise Conflict(told)
     if near := mistyped(word):
@@ -124,6 +123,7 @@ def in_background(arguments: Sequence[str], early: Early | None) -> int | None:
 
         return quick(arguments)
     if is_attach(arguments):
+        from gatewright.agent.launch.screens import attach  # noqa: PLC0415  lazy: 1 ms
         from gatewright.agent.subcommands.background.attach_target import visit  # noqa: PLC0415  lazy: 60 ms
 
         try:
@@ -213,13 +213,6 @@ def show(options: LaunchOptions, early: Early | None = None) -> int:
         return opener(options, interactive=True)
 
     return Screens(options, Ways(own, others)).run(early)
-
-
-def attach(visit: Visit, found: Attaching, early: Early | None = None) -> int:
-    """The same over a session of another process."""
-    from gatewright.agent.launch import screens  # noqa: PLC0415  lazy: 1 ms
-
-    return screens.attach(visit, found, early)
 
 
 def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:

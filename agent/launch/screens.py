@@ -37,6 +37,7 @@ class Screens:
     def __init__(self, options: LaunchOptions, ways: Ways) -> None:
         self._options, self._ways = options, ways
         self._handing: HandOver | None = None  # the session that is shown
+        self._visit: Visit | None = None
 
     def run(self, early: Early | None) -> int:
         own = self._mine(self._ways.open(self._options))
@@ -57,7 +58,14 @@ class Screens:
 
         self._handing = HandOver(session, self._options, os.environ, limits)
         session.commands.add(always(self._handing.command))
-        return session
+        return self._visits().joined(session)
+
+    def _visits(self) -> Visit:
+        from gatewright.agent.autonomy.running.attaching import Visit  # noqa: PLC0415  lazy: 5 ms
+
+        if self._visit is None:
+            self._visit = Visit(os.environ, limits)
+        return self._visit
 
     def _resuming(self, folder: Path) -> Resuming:
         """The sessions to go on with; `--resume` without one lets the person pick first."""
@@ -89,8 +97,12 @@ class Screens:
         picks = options.resume == ""
         return Resuming(sessions, going_on, picks, self._others, options.prompt, last)
 
-    async def _others(self, to: Switch) -> Session:
-        return self._joined(await self._ways.others(self._options)(to))
+    async def _others(self, to: Switch) -> SessionClient:
+        if not to.attach:
+            return self._joined(await self._ways.others(self._options)(to))
+        session = await self._visits().others(to)
+        self._handing = None
+        return session
 
 
 def attach(visit: Visit, found: Attaching, early: Early | None = None) -> int:
@@ -100,6 +112,22 @@ def attach(visit: Visit, found: Attaching, early: Early | None = None) -> int:
     going_on, title = found.going_on(visit), found.ended
     own = Resuming(found.offered, going_on, not found.live, visit.others, title=title)
     return screen(lambda: visit.go(found), found.place, lambda _: own, early)
+
+
+def choose(visit: Visit) -> int:
+    """A screen over nothing, with the table of the sessions in the background."""
+    from gatewright.agent.client.lobby import Lobby  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.agent.launch.options import LaunchOptions  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.tui.sessions.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+
+    async def lobby() -> SessionClient:
+        return visit.joined(Lobby())
+
+    async def none() -> tuple[Choice, ...]:
+        return ()
+
+    own = Resuming(none, lambda _: lobby, picks=False, others=visit.others, opens="/sessions")
+    return screen(lobby, LaunchOptions(), lambda _: own, None)
 
 
 def screen(

@@ -45,6 +45,11 @@ class Behind:
         terminal.wait_for("Ask anything", MODEL)
         return terminal
 
+    def table(self) -> Terminal:
+        terminal = self._open.enter_context(self.program.terminal("ps", "-i", env=self.env, **SIZE))
+        terminal.wait_for("Sessions in the background")
+        return terminal
+
     @property
     def file(self) -> Path:
         folder = self.program.home / ".gatewright" / "state" / "running"

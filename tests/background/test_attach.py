@@ -97,4 +97,4 @@ def test_one_that_was_interrupted_is_offered(program: Program) -> None:
 def test_without_a_terminal_there_is_no_screen(program: Program) -> None:
     ran = program.run("attach", "whatever")
     assert ran.returncode != 0
-    assert "needs a terminal" in ran.stderr
+    assert "This needs a terminal" in ran.stderr

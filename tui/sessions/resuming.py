@@ -39,7 +39,7 @@ class Resuming(msgspec.Struct, frozen=True):
 
     `picks`: the person picks the session first. `others` opens further ones. `prompt` is what the
     person said first, in whichever it becomes. `last` looks up what was used last here.
-    `title` is what is asked with the list.
+    `title` is what is asked with the list. `opens` is a line that is run at once.
     """
 
     sessions: Callable[[], Awaitable[Sequence[Choice]]]
@@ -49,6 +49,7 @@ class Resuming(msgspec.Struct, frozen=True):
     prompt: str = ""
     last: Callable[[], Awaitable[Last]] = no_last
     title: str = WHICH
+    opens: str = ""
 
 
 async def wanted(resuming: Resuming | None, open_: OpenSession, screen: Reach) -> OpenSession:

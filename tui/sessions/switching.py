@@ -139,6 +139,7 @@ class Switching:
         if not keep:
             self._talk.forget()
         self._next = other
+        self._screen.repl.sheet.close()  # it shows what belongs to the one that is left
         self._events.close()
 
     def _close_soon(self, session: SessionClient) -> None:

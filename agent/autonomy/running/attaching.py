@@ -11,13 +11,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from gatewright.agent.autonomy.running.known_sessions import SHORT, find, of_session
 from gatewright.agent.autonomy.running.person import require_person
 from gatewright.agent.autonomy.running.running_record import Record, Seen, seen
 from gatewright.agent.autonomy.running.socket_places import record_file
 from gatewright.agent.client.attached_commands import attached_commands
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.client.remote import Coming, OtherVersion, RemoteSession, join
 from gatewright.agent.client.socket_line import connect
 from gatewright.agent.commands.outcome import Choice, Switch
@@ -30,6 +31,7 @@ from gatewright.agent.version import VERSION
 if TYPE_CHECKING:
     from gatewright.agent.settings.groups.autonomy_settings import Bg
 
+Shown = TypeVar("Shown", bound=SessionClient)
 GO_ON = "again"
 LEFT = "It was left as it is. agent --resume {id} goes on with it in this terminal."
 LISTENS = 20.0  # seconds in which a session that has just begun listens
@@ -140,28 +142,35 @@ class Visit:
 
     def __init__(self, env: Mapping[str, str], limits: Limits) -> None:
         self._env, self._limits = env, limits
-        self._home = own_home(env)
+        self.home = own_home(env)
         self._viewer = viewer()
         self.shown: Attaching | None = None
 
     def find(self, wanted: str) -> Attaching:
         """By an id, a part of it, or words of its title. Raises GatewrightError."""
         require_person(self._env)
-        found = find(self._home, wanted, time.time())
-        return Attaching(self._home, self._env, found, viewer=self._viewer, limits=self._limits)
+        found = find(self.home, wanted, time.time())
+        return Attaching(self.home, self._env, found, viewer=self._viewer, limits=self._limits)
 
     async def go(self, to: Attaching) -> RemoteSession:
         """Look at one that lives, or begin it again. Raises GatewrightError."""
         joined = await (to.open() if to.live else to.again())
         self.shown = to
-        return joined
+        return self.joined(joined)
 
     async def others(self, to: Switch) -> RemoteSession:
         """What a command of the screen leads to. Raises GatewrightError."""
         shown = self.shown
         if shown is not None and to.attach == shown.id:
-            return await shown.again()
+            return self.joined(await shown.again())
         return await self.go(await asyncio.to_thread(self.find, to.attach))
+
+    def joined(self, session: Shown) -> Shown:
+        """With what a screen has of other sessions, beside the one that it shows."""
+        from gatewright.agent.autonomy.running.sessions_table import SessionsTable  # noqa: PLC0415  lazy: 3 ms
+
+        session.commands.add(always(*SessionsTable(self, session).commands()))
+        return session
 
 
 def viewer() -> str:

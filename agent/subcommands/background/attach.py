@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gatewright.agent.launch import screens
 from gatewright.agent.subcommands.background.attach_target import visit
 
 Id = Annotated[str, typer.Argument(help="Its id, a part of it, or words of its title.")]
@@ -15,9 +16,9 @@ def register(app: typer.Typer) -> None:
     app.command(name="attach")(attach)
 
 
-def attach(context: typer.Context, id: Id) -> None:
+def attach(id: Id) -> None:
     """Show a session that runs in the background, and work with it.
 
     Ctrl+D and /exit leave it running; /stop ends it. One that was interrupted can go on.
     """
-    raise typer.Exit(context.obj.attach(*visit(id)))
+    raise typer.Exit(screens.attach(*visit(id)))
