@@ -10,15 +10,19 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from gatewright.agent.client.far_panels import checks_panel, settings_panel
 from gatewright.agent.client.offer_lines import (
+    ChecksLine,
     DraftLine,
     FormLine,
     ListingLine,
     OutcomeLine,
+    PageLine,
     PickLine,
     QuitLine,
     SayLine,
     SecretLine,
+    SettingsLine,
     SwitchLine,
     UiLine,
 )
@@ -37,7 +41,9 @@ from gatewright.agent.commands.outcome import (
     Draft,
     Form,
     Listing,
+    Look,
     Outcome,
+    Page,
     Pick,
     Problem,
     Quit,
@@ -57,7 +63,7 @@ class FarOffers:
     def __init__(self, ask: Asking) -> None:
         self._ask = ask
 
-    def outcome(self, plain: Any) -> Outcome:  # noqa: PLR0911  one case each
+    def outcome(self, plain: Any) -> Outcome:  # noqa: C901, PLR0911  one case each
         """Raises msgspec.ValidationError for what is none."""
         line = msgspec.convert(plain, cast("type[OutcomeLine]", OutcomeLine))
         fallback = Say(line.blocks)
@@ -79,9 +85,16 @@ class FarOffers:
                     about=line.about,
                     at=line.at,
                     back=partial(self._back, offer) if line.back else None,
+                    head=line.head,
                 )
             case ListingLine():
                 return self._listing(line, fallback)
+            case PageLine(title=title):
+                return Page(fallback=fallback, title=title)
+            case SettingsLine():
+                return settings_panel(line, self._ask, self.of)
+            case ChecksLine():
+                return checks_panel(line, self._ask)
             case FormLine(offer=offer, text=text):
                 return Form(fallback=fallback, text=text, take=partial(self._take, offer))
             case DraftLine(text=text):
@@ -109,6 +122,10 @@ class FarOffers:
             ),
             columns=line.columns,
             follows=line.follows,
+            looks=tuple(
+                Look(key, label, partial(self._read, line.offer, look=key))
+                for key, label in line.looks
+            ),
         )
 
     async def _choose(self, offer: int, row: str, act: str = "") -> Outcome:
@@ -123,9 +140,9 @@ class FarOffers:
     async def _rows(self, offer: int) -> Sequence[Choice]:
         return msgspec.convert(await self._ask(ListRows(offer=offer)), tuple[Choice, ...])
 
-    async def _read(self, offer: int, row: str) -> Sequence[Block]:
+    async def _read(self, offer: int, row: str, *, look: str = "") -> Sequence[Block]:
         try:
-            found = await self._ask(ReadRow(offer=offer, row=row))
+            found = await self._ask(ReadRow(offer=offer, row=row, look=look))
             return msgspec.convert(found, tuple[Block, ...])
         except (SessionError, msgspec.ValidationError) as error:
             return (Text(str(error), "warning"),)

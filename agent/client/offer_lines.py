@@ -11,6 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from gatewright.agent.commands.outcome import Choice, Switch
+from gatewright.agent.commands.panels import Option
 from gatewright.agent.settings.schema import Ui
 from gatewright.tools.blocks import Block
 
@@ -47,10 +48,11 @@ class PickLine(Line, frozen=True, tag="pick"):
     about: tuple[str, ...] = ()
     at: int = 0
     back: bool = False
+    head: Choice | None = None
 
 
 class ListingLine(Line, frozen=True, tag="listing"):
-    """`acts` are further keys, each with its label."""
+    """`acts` and `looks` are further keys, each with its label."""
 
     offer: int
     title: str
@@ -59,6 +61,7 @@ class ListingLine(Line, frozen=True, tag="listing"):
     acts: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
     follows: bool = False
+    looks: tuple[tuple[str, str], ...] = ()
 
 
 class FormLine(Line, frozen=True, tag="form"):
@@ -77,8 +80,28 @@ class SecretLine(Line, frozen=True, tag="secret"):
     told: tuple[Block, ...] = ()
 
 
+class PageLine(Line, frozen=True, tag="page"):
+    title: str
+
+
+class SettingsLine(Line, frozen=True, tag="settings"):
+    """`choices` are values of single settings that only the session knows."""
+
+    offer: int
+    options: tuple[Option, ...]
+    choices: dict[str, tuple[tuple[str, str], ...]] = {}
+
+
+class ChecksLine(Line, frozen=True, tag="checks"):
+    offer: int
+    checks: tuple[str, ...]
+
+
 OutcomeLine: TypeAlias = (
     SayLine
+    | PageLine
+    | SettingsLine
+    | ChecksLine
     | QuitLine
     | SwitchLine
     | UiLine

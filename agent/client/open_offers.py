@@ -7,14 +7,17 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from gatewright.agent.client.offer_lines import (
+    ChecksLine,
     DraftLine,
     FormLine,
     ListingLine,
     OutcomeLine,
+    PageLine,
     PickLine,
     QuitLine,
     SayLine,
     SecretLine,
+    SettingsLine,
     SwitchLine,
     UiLine,
 )
@@ -25,6 +28,7 @@ from gatewright.agent.commands.outcome import (
     Listing,
     Offer,
     Outcome,
+    Page,
     Pick,
     Problem,
     Quit,
@@ -33,7 +37,7 @@ from gatewright.agent.commands.outcome import (
     Switch,
     said,
 )
-from gatewright.agent.commands.panels import LivePanel
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, LivePanel
 from gatewright.agent.errors import SessionError
 from gatewright.tools.blocks import Text
 
@@ -48,6 +52,7 @@ class OpenOffers:
     def __init__(self) -> None:
         self._open: OrderedDict[int, Offer] = OrderedDict()
         self._last = 0
+        self.panels = False  # the client can show some
 
     def find(self, number: int, kind: type[Kind]) -> Kind:
         """Raises SessionError where it is not there any more."""
@@ -74,6 +79,8 @@ class OpenOffers:
                 return SwitchLine(to=outcome)
             case Change(operation=SetUi(key=key, ui=ui), said=blocks):
                 return UiLine(blocks=blocks, key=key, ui=ui)
+            case ConfigPanel() | DoctorPanel() if self.panels:
+                return self._panel(outcome)
             case LivePanel() as panel:
                 return SayLine(blocks=(Text(panel.needs, "dim"), *said(panel)))  # seen first
             case Offer():
@@ -93,6 +100,7 @@ class OpenOffers:
                     about=about,
                     at=at,
                     back=back is not None,
+                    head=offer.head,
                 )
             case Listing(title=title, tabs=tabs, acts=acts, columns=columns, follows=follows):
                 return ListingLine(
@@ -104,7 +112,10 @@ class OpenOffers:
                     acts=tuple((act.key, act.label) for act in acts),
                     columns=columns,
                     follows=follows,
+                    looks=tuple((look.key, look.label) for look in offer.looks),
                 )
+            case Page(title=title):
+                return PageLine(blocks=blocks, title=title)
             case Form(text=text):
                 return FormLine(blocks=blocks, offer=self._keep(offer), text=text)
             case Draft(text=text):
@@ -114,6 +125,17 @@ class OpenOffers:
                 return SecretLine(blocks=blocks, offer=number, title=title, about=about, told=told)
             case _:
                 return SayLine(blocks=blocks)
+
+    def _panel(self, panel: ConfigPanel | DoctorPanel) -> OutcomeLine:
+        blocks, offer = said(panel), self._keep(panel)
+        match panel:
+            case ConfigPanel(book=book, choices=choices):
+                known = {key: tuple(rows) for key, rows in choices.items()}
+                options = tuple(book.options())
+                return SettingsLine(blocks=blocks, offer=offer, options=options, choices=known)
+            case DoctorPanel(checks=checks):
+                names = tuple(check.name for check in checks)
+                return ChecksLine(blocks=blocks, offer=offer, checks=names)
 
     def _keep(self, offer: Offer) -> int:
         self._last += 1

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
 import msgspec
 
 from gatewright.agent.client.open_offers import GONE, OpenOffers
+from gatewright.agent.client.open_panels import called, led_to
 from gatewright.agent.client.port import SessionClient, Taken
 from gatewright.agent.client.session_lines import (
     PREFIX,
@@ -22,6 +23,7 @@ from gatewright.agent.client.session_lines import (
     AnyRequest,
     ApplyChange,
     AtOnce,
+    CallPanel,
     Choose,
     CommandsChanged,
     CycleMode,
@@ -58,6 +60,7 @@ from gatewright.agent.client.session_lines import (
 )
 from gatewright.agent.client.watches import Watches
 from gatewright.agent.commands.outcome import Change, Listing, Outcome, Pick
+from gatewright.agent.commands.panels import LivePanel
 from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.frontends.json_lines import Sink
@@ -213,7 +216,7 @@ class Served:
         self._following = True
         before.close()
 
-    async def _later(self, wanted: Later) -> Body:
+    async def _later(self, wanted: Later) -> Body:  # noqa: C901  one kind each
         """Raises GatewrightError."""
         match wanted:
             case Opened():
@@ -225,8 +228,14 @@ class Served:
                 return {"found": await self._session.weigh(ask, rules)}
             case ListRows(offer=offer):
                 return {"found": list(self._offers.find(offer, Listing).rows())}
-            case ReadRow(offer=offer, row=row):
-                return {"found": list(await self._listing(offer, row).read(row))}
+            case ReadRow(offer=offer, row=row, look=look):
+                return {"found": list(await self._reads(offer, row, look)(row))}
+            case CallPanel(offer=offer, call=call, args=args):
+                panel = self._offers.find(offer, LivePanel)
+                led = await led_to(panel, call, args)
+                if led is None:
+                    return {"found": await called(panel, call, args)}
+                done = await self._session.apply(led, LINES)
             case Watch(agent=agent, watch=watch):
                 self._watches.begin(watch, await self._session.watch(agent))
                 return {}
@@ -236,6 +245,7 @@ class Served:
                 done = await self._session.resume_agent(agent)
             case RunCommand(line=line, switches=switches, panels=panels):
                 front = Front(switches=switches, panels=panels)
+                self._offers.panels = panels
                 done = await self._session.run_command(line, front)
             case _:
                 done = await self._session.apply(await self._led_to(wanted), LINES)
@@ -267,6 +277,12 @@ class Served:
         if all(choice.id != wanted.row for choice in pick.choices):
             raise SessionError(GONE)
         return await pick.choose(wanted.row)
+
+    def _reads(self, offer: int, row: str, look: str) -> Callable[[str], Awaitable[Any]]:
+        listing = self._listing(offer, row)
+        if not look:
+            return listing.read
+        return _there(next((one.read for one in listing.looks if one.key == look), None))
 
     def _listing(self, offer: int, row: str) -> Listing:
         """Raises SessionError where it has no such row."""

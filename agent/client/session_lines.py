@@ -284,8 +284,19 @@ class ListRows(Lasting, frozen=True, tag="session_rows"):
 
 
 class ReadRow(Lasting, frozen=True, tag="session_read"):
+    """`look` is a further key of it."""
+
     offer: int
     row: str
+    look: str = ""
+
+
+class CallPanel(Lasting, frozen=True, tag="session_panel"):
+    """Something that is done in a panel that was offered, by its name."""
+
+    offer: int
+    call: str
+    args: tuple[str, ...] = ()
 
 
 class Take(Lasting, frozen=True, tag="session_take"):
@@ -321,6 +332,7 @@ Later: TypeAlias = (
     | GoBack
     | ListRows
     | ReadRow
+    | CallPanel
     | Take
 )
 AnyRequest: TypeAlias = AtOnce | Later

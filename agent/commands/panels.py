@@ -15,7 +15,6 @@ from gatewright.agent.commands.outcome import Offer, Outcome
 
 if TYPE_CHECKING:
     from gatewright.agent.commands.rules.rule_editor import PermissionBook
-    from gatewright.agent.settings.overview import SettingsBook as SettingsBook  # panels name it
     from gatewright.agent.workflows.runs.views import RunBook as RunBook
     from gatewright.agent.workflows.runs.views import RunView as RunView
 
@@ -117,6 +116,21 @@ class RulesPanel(LivePanel, frozen=True, kw_only=True):
     tab: str = ""
 
 
+class ConfigBook(Protocol):
+    """The settings that a form can change. What is told is a sentence."""
+
+    def options(self) -> Sequence[Option]: ...
+    async def problem_of(self, key: str, text: str) -> str:
+        """Why a text is no value of a setting; empty where it is one."""
+        ...
+
+    async def set(self, key: str, text: str) -> str:
+        """Raises GatewrightError."""
+        ...
+
+    async def unset(self, key: str) -> str: ...
+
+
 class ConfigPanel(LivePanel, frozen=True, kw_only=True):
     """`choices` are values of single settings that only the session knows, with what they mean.
 
@@ -127,8 +141,8 @@ class ConfigPanel(LivePanel, frozen=True, kw_only=True):
         "To change settings in a list, the screen must run where the session does. From here it is "
         "/config KEY VALUE."
     )
-    book: SettingsBook
-    taken_up: Callable[[str], Outcome]
+    book: ConfigBook
+    taken_up: Callable[[str], Awaitable[Outcome]]
     choices: Mapping[str, Sequence[tuple[str, str]]] = {}
 
 

@@ -48,7 +48,10 @@ async def config(book: SettingsBook, modes: Modes, context: CommandContext) -> O
     if not key:
         fallback = Say(await asyncio.to_thread(_all, book))
         choices = {"permissions.defaultMode": tuple(modes.rows())}
-        taken = partial(taken_up, book)
+
+        async def taken(key: str) -> Outcome:
+            return taken_up(book, key)
+
         return ConfigPanel(fallback=fallback, book=book, taken_up=taken, choices=choices)
     if key == "unset":
         if not value:

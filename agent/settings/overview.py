@@ -103,6 +103,9 @@ class SettingsBook:
             return str(error)
         return ""
 
+    async def problem_of(self, key: str, text: str) -> str:
+        return self.problem(key, text)
+
     async def set(self, key: str, text: str) -> str:
         """Change one's own settings; returns what to tell. Raises SettingsError."""
         from gatewright.agent.settings.dotted_key import check, facts, typed  # noqa: PLC0415

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -28,7 +29,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
     Switch,
 )
-from gatewright.agent.commands.panels import Check, DoctorPanel
+from gatewright.agent.commands.panels import RulesPanel
 from gatewright.agent.commands.registry import CommandContext, Front, Handler
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.events import (
@@ -312,11 +313,11 @@ async def test_a_text_and_a_secret_are_taken_over_the_line() -> None:
 
 
 async def test_a_panel_over_live_data_says_what_it_needs() -> None:
-    panel = DoctorPanel(fallback=Say.text("all is well"), checks=(Check("disk", lambda: ()),))
+    panel = RulesPanel(fallback=Say.text("allow Bash(make)"), book=cast("Any", None))
     async with wired("") as (remote, built, _):
-        add_command(built.session.commands, "checks", _giving(panel))
-        got = await remote.run_command("/checks", SCREEN)
-    assert got == Say((Text(DoctorPanel.needs, "dim"), Text("all is well")))
+        add_command(built.session.commands, "rules", _giving(panel))
+        got = await remote.run_command("/rules", SCREEN)
+    assert got == Say((Text(RulesPanel.needs, "dim"), Text("allow Bash(make)")))
 
 
 async def test_lists_that_were_offered_long_ago_are_closed() -> None:

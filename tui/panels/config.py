@@ -89,7 +89,7 @@ class ConfigView:
         async def check(text: str) -> Proposal:
             if not text.strip():
                 return Proposal(False, f"{option.help} It takes {option.belongs}.")
-            problem = self._book.problem(option.key, text)
+            problem = await self._book.problem_of(option.key, text)
             return Proposal(not problem, problem or f"{option.help} It takes {option.belongs}.")
 
         async def take(text: str, shelf: Shelf | None) -> None:

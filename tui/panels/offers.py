@@ -75,10 +75,7 @@ def open_offer(offer: Offer, screen: Reach) -> bool:  # noqa: C901  one kind eac
 
 
 def _take_up(panel: ConfigPanel, screen: Reach, key: str) -> None:
-    async def work() -> Outcome:
-        return panel.taken_up(key)
-
-    screen.talk.follow(f"/config {key}", work)
+    screen.talk.follow(f"/config {key}", partial(panel.taken_up, key))
 
 
 def choice_of(row: Row) -> Choice:
