@@ -13,6 +13,7 @@ from tests.fakes.terminal import SIGN, Terminal
 from tests.fakes.waiting import PATIENCE
 
 MODEL = "anthropic/claude-sonnet-5-5"
+LEAVING = ("/exit", "/clear", "/resume", "/fork")
 
 
 def served(server: ModelServer) -> dict[str, str]:
@@ -39,7 +40,13 @@ def screen(
 
 
 def say(terminal: Terminal, text: str) -> None:
-    """Type as a person does: look at the prompt, then press Enter."""
+    """Type as a person does: look at the prompt, then press Enter.
+
+    Who leaves a session waits for the turn's end, which comes after its last words: they would be
+    asked first.
+    """
+    if text.startswith(LEAVING):
+        terminal.wait_gone("esc to stop")
     terminal.send(text)
     terminal.wait_for(f"{SIGN} {text}")
     terminal.press("enter")
