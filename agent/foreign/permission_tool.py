@@ -40,13 +40,15 @@ class PermissionTool(StructTool[Act]):
     def access(self, input: Act, where: Where) -> Access:
         reads = tuple(map(where.resolve, input.reads))
         writes = tuple(map(where.resolve, input.writes))
-        only_reads = reads and not (writes or input.command or input.urls or input.unsaid)
+        effects = Effect.DESTRUCTIVE if writes or input.unsaid else Effect.NONE
+        if reads and not (writes or input.command or input.urls or input.unsaid):
+            effects = Effect.READ_ONLY
         return Access(
             reads=reads,
             writes=writes,
             runs=ShellText(input.command, where.cwd) if input.command else None,
             urls=input.urls,
-            effects=Effect.READ_ONLY if only_reads else Effect.DESTRUCTIVE,
+            effects=effects,
             insist=UNSAID if input.unsaid else "",
         )
 

@@ -119,6 +119,8 @@ TRICKS: list[tuple[Step, str]] = [
     (permission(ALWAYS, kind="edit", locations=[{"path": "new.txt"}]), "cancelled"),
     (permission({**NAMES, "optionId": "no"}, NO, kind="edit"), "cancelled"),
     # What our gate allows without asking is allowed, for once.
+    (permission(kind="execute", rawInput={"command": "ls"}), "yes"),
+    (permission(kind="execute", rawInput={"command": "ls; rm -rf ~"}), "no"),
     (permission(ALWAYS, NAMES, NO, kind="read", locations=[{"path": "a.txt"}]), "yes"),
     (permission({**NAMES, "optionId": "always"}, ALWAYS, NO, kind="read",
                 locations=[{"path": "a.txt"}]), "cancelled"),
