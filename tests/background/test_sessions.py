@@ -161,9 +161,12 @@ def test_one_that_nobody_needs_ends_by_itself(program: Program) -> None:
     with stage(program) as at:
         settings = '{"smallModel": "demo", "bg": {"idleMinutes": 0.001}}'
         (at.home / "settings.json").write_text(settings, encoding="utf-8")
-        id = at.begin("hello", "--model", "demo")
-        ended = at.ended(id)
+        (program.project / "sub").mkdir()
+        # Files are named from where it is begun, wherever it works.
+        words = ("--cwd", "sub", "--append-system-prompt-file", "notes.txt")
+        ended = at.ended(at.begin("hello", "--model", "demo", *words))
         assert (ended.state, ended.why) == ("done", "Nobody needed it for 0.001 min.")
+        assert ended.cwd == str(program.project / "sub")
 
 
 def test_a_prompt_that_means_nothing_has_failed(program: Program) -> None:

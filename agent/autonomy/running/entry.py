@@ -17,5 +17,5 @@ def entered() -> Launch:
     os.environ.clear()
     os.environ.update(launch.env)
     require_person(os.environ)
-    os.chdir(launch.cwd)
+    os.chdir(launch.at or launch.cwd)
     return launch

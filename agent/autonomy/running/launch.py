@@ -28,7 +28,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     options: LaunchOptions
     env: dict[str, str]
-    cwd: str
+    cwd: str  # where it works
+    at: str = ""  # where it is begun: what its options name is relative to that
     root: str = ""
     title: str = ""
     once: bool = False

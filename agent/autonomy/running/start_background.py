@@ -74,6 +74,10 @@ def start(
     """Raises SessionError. The process is there when this returns, and its record."""
     home, cwd = own_home(env), Path(os.path.realpath(options.cwd or "."))
     root = project_of(cwd, user_home(env))
+    if not cwd.is_dir():
+        raise SessionError(NOT_STARTED.format(why=f"there is no directory {cwd}"))
+    if options.cwd:
+        options = replace(options, cwd=str(cwd))
     options, id = _named(options, home, cwd)
     folder = records_folder(home)
     private.folder(folder)
@@ -93,6 +97,7 @@ def start(
             options=options,
             env=dict(env),
             cwd=str(cwd),
+            at=os.getcwd(),  # noqa: PTH109  as it is
             root="" if options.worktree is not None else str(root),
             title=" ".join((options.name or options.prompt).split())[:TITLE],
             once=manner.once,
@@ -147,7 +152,7 @@ def _begun(launch: Launch, home: Path, program: Sequence[str]) -> Record:
             stdin=told,
             stdout=log,
             stderr=log,
-            cwd=launch.cwd,
+            cwd=launch.at,
             env=early(launch.env),
             start_new_session=True,
         )
