@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.request import GatePorts, Hopeless, Passed, Refused, Request
+from gatewright.permissions.rulebook.grants import plainly
 from gatewright.permissions.sandbox.port import Opening
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Text
+from gatewright.tools.blocks import Block, Text
 from gatewright.tools.calls import Prepared
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
@@ -186,7 +187,8 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
         return ToolResult.failed(outcome.message, summary="answered instead")
     ends = outcome.ends_turn or bool(outcome.barred)
     refused = ToolResult.refused(outcome.message, ends_turn=ends, stopped=outcome.stopped)
-    view = (Text(f"{outcome.shown} {PERMIT}", "dim"),) if outcome.shown else refused.view
+    told = f"{outcome.shown} {PERMIT}" if outcome.shown else plainly(outcome.message)
+    view: tuple[Block, ...] = (Text(told, "dim"),)
     if outcome.plain:
         view = ()  # who said it knows, and the turn's end says what next
     return replace(refused, barred=outcome.barred, view=view)

@@ -16,7 +16,7 @@ from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block, Diff, Hunk
+from gatewright.tools.blocks import Block, Diff, Hunk, plain
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.moments import CallPrepared, Moment, Verdict
@@ -179,6 +179,17 @@ async def test_without_a_person_an_ask_is_a_denial_that_says_what_helps(tmp_path
     assert not result.ok
     assert not result.ends_turn
     assert "acceptEdits" in text_of(result)
+
+
+async def test_a_person_reads_why_without_the_advice_to_the_model(tmp_path: Path) -> None:
+    house = House(tmp_path, YES, rules={"user": RuleTexts(deny=("Edit(*.py)",))})
+    result = await house.call("Write", "a.py")
+    assert text_of(result).startswith("Not run (deny): ")
+    (told,) = map(plain, result.view)
+    assert "Edit(*.py)" in told
+    assert "Not run (" not in told
+    assert "another tool" not in told
+    assert "another tool" in text_of(result)
 
 
 async def test_a_hook_cannot_beat_a_deny_rule(tmp_path: Path) -> None:

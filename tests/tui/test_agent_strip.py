@@ -83,7 +83,7 @@ def test_a_row_never_outgrows_the_screen(width: int) -> None:
 def test_what_is_not_shown_is_counted_and_summed() -> None:
     rows = [row(f"main/a{n}", cost=0.1) for n in range(19)]
     *_, last = strip_rows(rows, {"main/a0", "main/a1"}, 0.0, 80)
-    assert last.plain.strip() == "16 more · 2 wait for you · $1.90"
+    assert last.plain.strip() == "16 more · 2 wait for you · $1.90 in all"
     assert len(strip_rows(rows[:3], (), 0.0, 80)) == 3
 
 

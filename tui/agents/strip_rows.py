@@ -172,13 +172,13 @@ def _doing(row: AgentRow, now: float, *, asks: bool) -> str:
 
 
 def _more(first: str, rows: Sequence[AgentRow], asking: Collection[str], width: int) -> Line:
-    """`16 more · 2 wait for you · $1.84`: how many are not seen, and what all of them come to."""
+    """`16 more · 2 wait for you · $1.84 in all`: how many are not seen, and what all come to."""
     waits = sum(row.path in asking for row in rows)
     parts = [first]
     if waits:
         parts.append(f"{waits} {'waits' if waits == 1 else 'wait'} for you")
     if cost := spent(sum(row.cost for row in rows)):
-        parts.append(cost)
+        parts.append(f"{cost} in all")
     spans = [Span("  "), Span(parts[0], "faint")]
     for part in parts[1:]:
         spans += [Span(" · ", "faint"), Span(part, "warning" if "wait" in part else "faint")]
