@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.tools.system.locks import busy
 from tests.background.stage import BELOW, Stage, stage
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
@@ -69,6 +70,7 @@ def killed_at(at: Stage, kills: random.Random) -> None:
     record = at.record(id)
     os.kill(record.pid, signal.SIGKILL)
     until(lambda: not record.process.lives(), what="its end")
+    until(lambda: not any(map(busy, at.program.transcripts())), what="the end of its threads")
     until(lambda: nobody_in(project), what="the end of the command that it had started")
     rows = {row["id"]: row for row in at.listed("--all")}
     effects, files = done(project), at.program.transcripts()
