@@ -15,6 +15,7 @@ from gatewright.permissions.rulebook.tools_table import ALIASES, TOOLS, stated
 
 # Tools of settings that are shared with other agents, or that come later: kept without a word.
 ELSEWHERE = (
+    "AcpPermission",
     "CallTool", "CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree",
     "FeatureUpdate", "ImageEdit", "ImageGen", "LeaveWorktree", "ListMcpResourcesTool", "LS",
     "PowerShell", "PushNotification", "ReadMcpResource", "ReadMcpResourceTool", "RemoteTrigger",

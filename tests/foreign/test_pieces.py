@@ -9,12 +9,13 @@ import pytest
 
 from gatewright.agent.foreign.asked_leave import act_of, chosen
 from gatewright.agent.foreign.kept_text import LARGEST, KeptText
-from gatewright.agent.foreign.permission_tool import Act, PermissionTool
+from gatewright.agent.foreign.permission_tool import PERMISSION, Act, PermissionTool
 from gatewright.agent.foreign.recording import Paid, joined
 from gatewright.agent.foreign.said import Choice, CreateTerminal, Tokens, Update, Variable
 from gatewright.agent.foreign.terminals import line_of
 from gatewright.agent.frontends.acp.jsonrpc import RpcError
 from gatewright.agent.record.messages import Usage
+from gatewright.permissions.rulebook.known_tools import unknown
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.files.disk import DISK
 
@@ -31,6 +32,10 @@ def facts(**call: Any) -> Access:
 
 def at(*paths: str) -> list[dict[str, str]]:
     return [{"path": path} for path in paths]
+
+
+def test_rules_may_name_it() -> None:
+    assert not unknown(PERMISSION)
 
 
 class TestFacts:
