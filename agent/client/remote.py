@@ -47,15 +47,17 @@ STOPPING = 15.0  # seconds; it needs ten at the most
 HANGS = "It did not end within {seconds:.0f} s: agent kill {id} ends it without asking."
 SILENT = "Nothing was heard of the session within {seconds:.0f} s."
 STRANGE = "The session sent a line that is not understood here, so this end was closed: {cut}"
-OTHER = (
-    "The session speaks version {theirs} of its lines and this program version {ours}. "
-    "Install the same version of the program at both ends."
-)
+OTHER = "The session speaks version {theirs} of its lines and this program version {ours}."
+INSTALL = "Install the same version of the program at both ends."
 CUT = 80
 
 
 class OtherVersion(SessionError):
-    """It runs, and what it says is not understood here."""
+    """It runs, and what it says is not understood here; `speaks` says so without what to do."""
+
+    def __init__(self, theirs: int) -> None:
+        self.speaks = OTHER.format(theirs=theirs, ours=VERSION)
+        super().__init__(f"{self.speaks} {INSTALL}")
 
 
 class Coming(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +116,7 @@ async def _hello(line: Line) -> Hello:
         if first is not None:
             raise LineEnded(STRANGE.format(cut="no hello"))
     if first.version != VERSION:
-        raise OtherVersion(OTHER.format(theirs=first.version, ours=VERSION))
+        raise OtherVersion(first.version)
     return first
 
 

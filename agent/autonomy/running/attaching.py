@@ -96,7 +96,7 @@ class Attaching:
         try:
             joined = await join(line, Coming(viewer=self._viewer, stays=self.id[:SHORT]))
         except OtherVersion as error:
-            raise SessionError(OTHER.format(why=error, id=self.id[:SHORT])) from error
+            raise SessionError(OTHER.format(why=error.speaks, id=self.id[:SHORT])) from error
         self._joined = joined
         joined.commands.add(always(*attached_commands(joined)))
         if joined.app != VERSION:
