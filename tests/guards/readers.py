@@ -35,6 +35,8 @@ OWN: dict[str, str] = {
     "agent/launch/log.py": "our own log",
     "agent/autonomy/memory/": "our own notes of sessions; of files only whether they have a name",
     "agent/autonomy/schedules/": "our own files of schedules",
+    "agent/autonomy/running/": "our own records, logs and sockets of sessions in the background",
+    "agent/autonomy/project/": "a list at one place, to which no link leads, and git's own index",
     "agent/workflows/engine/worker.py": "the prelude, a text of ours",
     "agent/workflows/script/tree.py": "walks the tree of a text",
     "agent/context/instruction_files.py": "adds a line of the person and reads nothing",
@@ -68,11 +70,12 @@ OWN: dict[str, str] = {
     "agent/lsp/findings/hearing.py": "tells a server of a file, and opens none",
     "agent/lsp/running/server.py": "tells a server of a file, and opens none",
     "agent/lsp/watching/walked.py": "names and stamps of files for a server, and opens none",
-    "agent/lsp/documents.py": "the text that a server gets, of which a model hears findings",
+    "agent/lsp/texts.py": "the text that a server gets, of which a model hears findings",
     "agent/lsp/questions/renaming.py": "asks who may read it; the change is judged as an edit",
     "agent/lsp/running/process_memory.py": "what the kernel says of a server's processes",
     "agent/lsp/running/server_book.py": "the version of the project's own compiler",
     "agent/agents/definitions/": "texts of ours, and what the person or a project says of agents",
+    "agent/launch/screens.py": "opens sessions, and no file",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(
