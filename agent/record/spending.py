@@ -21,7 +21,6 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.events_of_agents import AgentCost
 from gatewright.agent.record.messages import Usage
-from gatewright.agent.text.money import dollars
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -144,5 +143,7 @@ def _id(one: AgentCost) -> str:
 
 
 def _row(name: str, usage: Usage, cost: float) -> tuple[str, ...]:
+    from gatewright.agent.text.money import dollars  # noqa: PLC0415  where it is shown
+
     counts = (usage.cache_read, usage.cache_write, usage.input, usage.output)
     return (name, *(f"{count:,}" for count in counts), dollars(cost))

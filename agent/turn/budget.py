@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from gatewright.agent.text.money import dollars
-
 NEARLY = 0.8  # of a budget: then it is told, once
 
 
@@ -39,6 +37,8 @@ class Budget:
         spent = self._spent()
         if not self._dollars or spent < self._dollars * NEARLY:
             return ""
+        from gatewright.agent.text.money import dollars  # noqa: PLC0415  rare
+
         if spent >= self._dollars:
             return f"Stopped at {dollars(spent)}: the budget of {self._whose} is spent."
         if not self._told:

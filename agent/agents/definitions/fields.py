@@ -13,7 +13,6 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from gatewright.agent.agents.definitions.programs import read_program
 from gatewright.agent.agents.definitions.tool_lists import named, read_denied, read_tools
 from gatewright.agent.agents.kind import WORKTREE
 from gatewright.agent.settings import modes
@@ -132,6 +131,12 @@ def _servers(value: Any) -> dict[str, object]:
     return {"servers": tuple(dict.fromkeys(names)), "inline_servers": inline}
 
 
+def _program(value: Any) -> dict[str, object]:
+    from gatewright.agent.agents.definitions.programs import read_program  # noqa: PLC0415  rare
+
+    return read_program(value)
+
+
 FIELDS: Mapping[str, Read] = {
     "description": _text("description"),
     "tools": _tools,
@@ -151,7 +156,7 @@ FIELDS: Mapping[str, Read] = {
     "color": _one_of("color", COLORS),
     "initialPrompt": _text("initial_prompt"),
     "omitMemory": _flag("omit_memory"),
-    "acp": read_program,
+    "acp": _program,
 }
 KNOWN = ("name", *FIELDS)
 _KEBAB = tuple(re.sub("([A-Z])", lambda found: f"-{found[1].lower()}", key) for key in KNOWN)

@@ -24,7 +24,6 @@ from gatewright.agent.agents.definitions.fields import (
     read_fields,
 )
 from gatewright.agent.agents.definitions.found import Found, Standing
-from gatewright.agent.agents.definitions.programs import NOT_HERE, OWNERS
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.settings import modes
 from gatewright.agent.text.printable import escaped
@@ -107,8 +106,11 @@ def _read(
         return Found(source, None, (at("name", f"{name[:80]!r} {told}"),))
     fields, wrong = read_fields(front.values)
     problems = [at(each.key, each.text) for each in (*wrong, *misspelt(front.values))]
-    if fields.get("acp") and standing.origin not in OWNERS:
-        return Found(source, None, (*problems, at("acp", NOT_HERE)))
+    if fields.get("acp"):
+        from gatewright.agent.agents.definitions.programs import NOT_HERE, OWNERS  # noqa: PLC0415  rare
+
+        if standing.origin not in OWNERS:
+            return Found(source, None, (*problems, at("acp", NOT_HERE)))
     notes = [escaped(f"{source}:{note.line}: {note.text}.") for note in front.notes]
     if any(each.fatal for each in wrong):
         return Found(source, None, tuple(problems), tuple(notes))

@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.autonomy.project.spec import SPEC, UPDATE
 from gatewright.agent.commands.outcome import Outcome
 from gatewright.agent.commands.registry import Command, CommandContext, always
 from gatewright.agent.extensions.contribution import Contribution
@@ -69,20 +68,19 @@ class Projects:
     # a source of tools
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
-        named = self._host.around.options.tools
-        if short or (named is not None and UPDATE not in named):
+        if short or not listed(self._host.around):
             return ()
-        return (SPEC,) if listed(self._host.around) else ()
+        from gatewright.agent.autonomy.project.spec import SPEC  # noqa: PLC0415  lazy: with a list
+
+        named = self._host.around.options.tools
+        return (SPEC,) if named is None or SPEC.name in named else ()
 
     def find(self, name: str) -> Tool[Any] | None:
         if name == ANSWER and self.session is not None and self.session.agents.waits:
             from gatewright.agent.extensions.workflows.answer_tool import AnswerTool  # noqa: PLC0415  with an agent
 
             return AnswerTool(self.session.agents.answer_of)
-        named = self._host.around.options.tools
-        if name != UPDATE or (named is not None and UPDATE not in named):
-            return None
-        if not listed(self._host.around):
+        if name not in (spec.name for spec in self.specs()):
             return None
         from gatewright.agent.extensions.project.feature_tool import FeatureUpdate  # noqa: PLC0415  lazy: with a call
 

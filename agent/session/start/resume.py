@@ -16,7 +16,6 @@ from gatewright.agent.record.events import Envelope
 from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.session_state import Standing
-from gatewright.agent.text.money import dollars
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.tools.blocks import Table
 from gatewright.tools.system.patterns import later
@@ -208,6 +207,8 @@ def cold_notice(start: Start, tokens: int, price: float, now: float) -> str:
     """What going on with a large session costs when no provider remembers it any more."""
     if not start.stored or tokens < LARGE or now - start.stored[-1].timestamp < COLD:
         return ""
+    from gatewright.agent.text.money import dollars  # noqa: PLC0415  rare
+
     cost = f", about {dollars(price)}" if price else ""
     return (
         f"The next message sends about {tokens:,} tokens of this session anew{cost}. "
