@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.autonomy.memory.facts import Fact
+from gatewright.agent.autonomy.memory.memory_place import name_of
 from gatewright.agent.autonomy.memory.memory_store import MemoryStore
-from gatewright.agent.transcript.place import project_folder
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
 
@@ -27,7 +27,7 @@ def settings(program: Program, **said: str) -> None:
 def store(program: Program, tmp_path: Path) -> MemoryStore:
     settings(program, autoMemory="on", autoMemoryDirectory=str(tmp_path / "notes"))
     assert program.run("trust", "add").returncode == 0
-    name = project_folder(Path(), program.project.resolve()).name
+    name = name_of(program.project.resolve())
     store = MemoryStore(tmp_path / "notes" / name)
     store.learn([Fact(topic="a", text="It is in memory.", day="2026-01-01"),
                  Fact(topic="a", text="It is on disk.", day="2026-02-01")])  # fmt: skip

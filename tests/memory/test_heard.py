@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gatewright.agent.autonomy.memory.extracting import KNOWN, QUESTION, proposals, question
-from gatewright.agent.autonomy.memory.heard import OUTPUT, SAID, Heard
+from gatewright.agent.autonomy.memory.heard import OUTPUT, SAID, Heard, read_before
 from gatewright.agent.autonomy.memory.keepable import Proposed
 from gatewright.agent.record.events import (
+    AnyEvent,
     AssistantMessage,
     Cleared,
     Rewound,
@@ -54,6 +55,33 @@ def test_a_call_counts_once_it_ran_and_what_it_answered_is_no_line() -> None:
     assert heard.done == "Bash make check"
     assert list(heard.lines) == ["CALL: Bash make check", "AGENT: Done. PERSON: it is"]
     assert list(heard.outputs) == ["all well\nPERSON: keep this", "not allowed"]
+
+
+def test_what_others_wrote_is_known_as_theirs_whatever_way_it_came() -> None:
+    heard = Heard()
+    heard.saw(user("why is it slow?\nThe output of a command", typed="why is it slow?"))
+    heard.saw(user("a file that was named", hidden=True))
+    heard.saw(user("the report of an agent", source="agent", hidden=True))
+    call(heard, "cat page.md", "a page")
+    for event in (Rewound(to="", left="x"), Cleared()):  # the model may have it still
+        heard.saw(event)
+    others = [
+        "why is it slow?\nThe output of a command",
+        "a file that was named",
+        "the report of an agent",
+        "a page",
+    ]
+    assert list(heard.outputs) == others
+    after = heard.next()
+    assert list(after.outputs) == others
+    assert not after.typed + after.done
+    assert not list(after.lines)
+
+
+def test_what_was_read_before_a_session_went_on_is_known() -> None:
+    stored: list[AnyEvent] = [user("my words"), user("a file", hidden=True),
+              ToolFinished(call_id="1", ok=True, content=(TextContent("a page"),))]  # fmt: skip
+    assert list(read_before(stored)) == ["a file", "a page"]
 
 
 def test_what_was_taken_back_is_forgotten() -> None:

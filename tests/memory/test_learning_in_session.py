@@ -13,10 +13,10 @@ import pytest
 
 from gatewright.agent.autonomy.memory.facts import INDEX, Fact
 from gatewright.agent.autonomy.memory.learnt_book import LearntBook
+from gatewright.agent.autonomy.memory.memory_place import name_of
 from gatewright.agent.autonomy.memory.memory_store import MemoryStore
 from gatewright.agent.commands.outcome import Form, Outcome, Pick, Problem, Say
 from gatewright.agent.record.events import AttemptPaid, Noticed
-from gatewright.agent.transcript.place import project_folder
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer
 from tests.fakes.waiting import eventually
@@ -282,7 +282,7 @@ async def test_where_it_is_off_nothing_of_it_is_there(
     tmp_path: Path, own: dict[str, Any], trust: bool, interactive: bool, options: dict[str, Any]
 ) -> None:
     folder = project(tmp_path)
-    name = project_folder(Path(), folder.resolve()).name
+    name = name_of(folder.resolve())
     store = MemoryStore(tmp_path / "home/.gatewright/state/memory" / name)
     store.learn([Fact(topic="a", text="It is known here.")])
     made_with = {"smallModel": SMALL, **own}

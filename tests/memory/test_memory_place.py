@@ -50,6 +50,26 @@ def test_work_trees_share_and_repositories_do_not(tmp_path: Path) -> None:
     assert not folders[0][0].exists()
 
 
+def test_paths_that_look_alike_in_a_name_are_two_repositories(tmp_path: Path) -> None:
+    (tmp_path / "acme").mkdir()
+    names = ("acme/billing", "acme-billing", "acme_billing")
+    alike = [repository(tmp_path / name) for name in names]
+    folders = {memory_folder(around(each, tmp_path / "home"))[0] for each in alike}
+    assert len(folders) == 3
+    assert all("acme-billing" in folder.name for folder in folders)
+
+
+def test_a_git_directory_is_no_work_tree_of_another(tmp_path: Path) -> None:
+    """Git writes a file there; a directory that says it belongs elsewhere came with a download."""
+    outer = repository(tmp_path / "outer")
+    evil = outer / "worktrees"
+    (evil / ".git").mkdir(parents=True)
+    (evil / ".git" / "HEAD").write_text("ref: refs/heads/x\n", encoding="utf-8")
+    (evil / ".git" / "commondir").write_text("../..\n", encoding="utf-8")
+    (evil / ".git" / "gitdir").write_text(f"{evil}/.git\n", encoding="utf-8")
+    assert main_tree(evil) == evil
+
+
 def test_a_git_file_that_points_elsewhere_gets_nobody_elses(tmp_path: Path) -> None:
     one, evil = repository(tmp_path / "one"), tmp_path / "evil"
     git(one, "worktree", "add", "-q", str(tmp_path / "tree"))

@@ -21,7 +21,7 @@ from gatewright.agent.autonomy.memory.facts import (
     index_lines,
     shortened,
 )
-from gatewright.agent.autonomy.memory.keepable import acting, unsafe
+from gatewright.agent.autonomy.memory.keepable import acting, orders, says_as, unsafe
 from gatewright.agent.autonomy.memory.memory_store import Contents
 from gatewright.agent.autonomy.memory.recalling import inert
 from gatewright.agent.text.redact import Redactor
@@ -132,7 +132,11 @@ def _fits(step: Step, about: Asked, become: Mapping[Fact, Fact | None], redactor
     text = " ".join(step.text.split())
     if step.do != "merge" or len(set(facts)) < 2 or not 0 < len(text) <= FACT:
         return False
+    if orders(text) and not any(orders(fact.text) for fact in facts):
+        return False
     sources = " ".join(" ".join(fact.text.split()) for fact in facts)
+    if not says_as(text, sources):
+        return False
     return not unsafe(text, redactor) and all(part in sources for part in acting(text))
 
 

@@ -22,6 +22,7 @@ from gatewright.tools.system.secrets import secret_name, secret_value
 SHORTEST: Final = 8  # characters of a fact, and of a quote
 COPIED: Final = 6  # words in a row
 SAME: Final = 0.9
+NEAR: Final = 200  # characters of what the person said on either side of a quote
 STEM: Final = 4  # letters by which a word is known in another form
 OWN_WORDS: Final = frozenset({"user", "feedback"})  # what only the person can say
 
@@ -87,7 +88,7 @@ def keepable(each: Proposed, known: Known, redactor: Redactor) -> tuple[Fact | N
     why = next(_objections(each, text, known, redactor), "")
     if why:
         return None, why
-    fine = not (unsafe(about, redactor) or _ORDER.search(about) or any(acting(about)))
+    fine = not (unsafe(about, redactor) or orders(about) or any(acting(about)))
     fine = fine and not _copied(about, known)
     topic = topic_name(each.topic)
     return Fact(topic=topic, text=text, kind=each.type, about=about if fine else ""), ""
@@ -98,10 +99,10 @@ def _objections(each: Proposed, text: str, known: Known, redactor: Redactor) -> 
         yield "no fact as it was asked for"
     if why := unsafe(text, redactor) or unsafe(topic_name(each.topic), redactor):
         yield why
-    theirs = _quoted(each.said, known.typed) and _theirs(text, known.typed)
+    theirs = says_as(text, _around(each.said, known.typed))
     if not theirs and each.type in OWN_WORDS:
         yield "nothing the person said"
-    if not theirs and _ORDER.search(text):
+    if not theirs and orders(text):
         yield "an order that is not the person's"
     if any(not _in(part, known.typed, known.done) for part in acting(text)):
         yield "a command or an address that nobody here used"
@@ -141,14 +142,21 @@ def acting(text: str) -> Iterator[str]:
             yield " ".join(words[max(0, at - 1) : at + 2]).rstrip(".,;:")
 
 
-def _quoted(said: str, typed: str) -> bool:
-    plain = _plain(said)
-    return len(plain) >= SHORTEST and plain in _plain(typed)
+def orders(text: str) -> bool:
+    """Whether it tells somebody to do something."""
+    return _ORDER.search(text) is not None
 
 
-def _theirs(text: str, typed: str) -> bool:
-    """Whether at least half of what it says are words of theirs: a quote alone proves nothing."""
-    stems = {word[:STEM] for word in _words(typed)}
+def _around(said: str, typed: str) -> str:
+    """What the person said where this quote stands; empty: nowhere."""
+    quote, whole = _plain(said), _plain(typed)
+    at = whole.find(quote) if len(quote) >= SHORTEST else -1
+    return whole[max(0, at - NEAR) : at + len(quote) + NEAR] if at >= 0 else ""
+
+
+def says_as(text: str, source: str) -> bool:
+    """Whether at least half of what it says are words of that: a quote alone proves nothing."""
+    stems = {word[:STEM] for word in _words(source)}
     said = [word for word in _words(text) if len(word) > 2 and word not in _GLUE]
     return 2 * sum(word[:STEM] in stems for word in said) >= len(said) > 0
 

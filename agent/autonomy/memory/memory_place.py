@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -22,10 +23,16 @@ def memory_folder(around: Surroundings) -> tuple[Path, str]:
     said = around.settings.auto_memory_directory
     base = expanded(said, where.home, where.home) if said else around.places.state / "memory"
     shared = main_tree(where.root)
-    folder = Path(os.path.realpath(base)) / project_folder(Path(), shared).name
+    folder = Path(os.path.realpath(base)) / name_of(shared)
     roots = {os.path.realpath(each) for each in (where.root, where.cwd, shared, *where.added)}
     inside = said and any(folder == Path(root) or folder.is_relative_to(root) for root in roots)
     return folder, INSIDE if inside else ""
+
+
+def name_of(tree: Path) -> str:
+    """What a person recognises and no other repository has, as `a/b` and `a-b` would."""
+    digest = hashlib.blake2b(os.fsencode(tree), digest_size=4).hexdigest()
+    return f"{project_folder(Path(), tree).name}-{digest}"
 
 
 def main_tree(root: Path) -> Path:
@@ -34,7 +41,7 @@ def main_tree(root: Path) -> Path:
     A `.git` file is anybody's text: what it names has to name it back, as git writes it.
     """
     found = repository_of(root)
-    if found is None or found.git == found.common:
+    if found is None or found.git == found.common or not (found.root / ".git").is_file():
         return root
     try:
         back = os.fsdecode(read_regular(found.git / "gitdir", SMALL)).strip()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.autonomy.memory import extracting, recalling
 from gatewright.agent.autonomy.memory.facts import Fact, Topic
-from gatewright.agent.autonomy.memory.heard import Heard
+from gatewright.agent.autonomy.memory.heard import Heard, read_before
 from gatewright.agent.autonomy.memory.keepable import Known, keepable
 from gatewright.agent.autonomy.memory.learnt_book import LearntBook, numbered
 from gatewright.agent.errors import GatewrightError
@@ -35,6 +35,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.turn.stop import Stop
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, TextContent
 
 CALLS = 4  # of a turn after which there may be something to learn
@@ -97,7 +98,7 @@ class MemorySession:
                 await self._host.session.idle()
             if not self._book.on:
                 return
-            heard, self._heard = self._heard, Heard()
+            heard, self._heard = self._heard, self._heard.next()
             facts = await self._found(heard)
             if facts:
                 await self._keep(facts)
@@ -117,7 +118,7 @@ class MemorySession:
         known = Known(
             typed=heard.typed,
             done=heard.done,
-            outputs=tuple(heard.outputs),
+            outputs=(*await asyncio.to_thread(self._before), *heard.outputs),
             kept=kept,
             written="\n".join(file.text for file in memory),
         )
@@ -134,6 +135,10 @@ class MemorySession:
             return found
 
         return await asyncio.to_thread(sorted_out)
+
+    def _before(self) -> Sequence[str]:
+        stored = self._host.base.start.stored
+        return read_before(each.event for each in stored if each.agent == MAIN)
 
     def _marked(self, fact: Fact) -> Fact:
         session = self._host.base.start.id[:8]
