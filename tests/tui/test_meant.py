@@ -10,7 +10,9 @@ from gatewright.agent.record.events import Answered, Asked
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET, REPEAT, Guard
 from gatewright.tui.ask.messages import AnswerGiven, WantsText
+from gatewright.tui.prompt import box
 from gatewright.tui.state import Pending
+from tests.fakes.waiting import PATIENCE
 from tests.tui.asked import ask, permission
 from tests.tui.stage import Stage, stage
 
@@ -202,7 +204,10 @@ async def test_enter_held_down_answers_one_question() -> None:
         await s.until(lambda: [number for number, _ in s.session.answers] == [1, 2])
 
 
-async def test_enter_held_down_sends_no_draft_once_the_question_is_gone() -> None:
+async def test_enter_held_down_sends_no_draft_once_the_question_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(box, "STARTLED", PATIENCE)  # a busy machine presses it late
     async with stage() as s:
         await s.type("half a sentence")
         await ask(s, permission())
@@ -216,7 +221,10 @@ async def test_enter_held_down_sends_no_draft_once_the_question_is_gone() -> Non
         await s.until(lambda: s.session.sent == ["half a sentence!"])
 
 
-async def test_enter_for_a_question_that_is_withdrawn_sends_no_draft() -> None:
+async def test_enter_for_a_question_that_is_withdrawn_sends_no_draft(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(box, "STARTLED", PATIENCE)  # a busy machine presses it late
     async with stage() as s:
         await s.type("half a sentence")
         await ask(s, permission())
