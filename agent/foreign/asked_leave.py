@@ -6,7 +6,6 @@ places counts together, and where nothing is said a person has to answer.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -16,24 +15,21 @@ from gatewright.agent.foreign.calls import Calls
 from gatewright.agent.foreign.permission_tool import PERMISSION, Act
 from gatewright.agent.foreign.recording import VERBS, joined, titled
 from gatewright.agent.foreign.said import Choice, Permission, Update
-from gatewright.agent.frontends.acp.jsonrpc import RpcError
+from gatewright.agent.foreign.stated import Stated, stated
+from gatewright.agent.frontends.acp.jsonrpc import BAD_PARAMS, RpcError
 from gatewright.tools.system.untyped_json import Json, items, obj
 
-PATHS = (
-    "path", "file_path", "filePath", "abs_path", "absPath", "target_file", "filename", "file",
-    "notebook_path", "old_path", "new_path", "source", "destination", "directory", "dir",
-)  # fmt: skip
-COMMANDS = ("command", "cmd", "script", "shell_command")
-URLS = ("url", "uri")
 READING, CHANGING = ("read", "search"), ("edit", "delete", "move")
 MOST = 50  # paths
+LONGEST = 100_000  # characters of a fact
+TOO_LONG = "What it would do is too long to be judged."
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 
 
 async def decided(calls: Calls, asked: Permission, known: Update | None) -> Json:
     """What it is answered. `known` is what it said of that call before."""
     call = asked.tool_call if known is None else joined(known, asked.tool_call)
-    act = act_of(call)
+    act = act_of(call, calls.cwd)
     given = {name: value for name, value in act.items() if value}
     try:
         done = await calls.run(PERMISSION, given)
@@ -53,22 +49,24 @@ def chosen(options: Sequence[Choice], *, allowed: bool) -> Json:
     return CANCELLED
 
 
-def act_of(call: Update) -> dict[str, Any]:
+def act_of(call: Update, cwd: str = "") -> dict[str, Any]:
     """The input of the call that is judged; everything that it says anywhere is in it."""
-    raw = obj(call.raw_input)
+    raw = stated(call.raw_input, cwd)
     kind = call.kind or ""
-    command = next(filter(None, (_line(raw.get(name)) for name in COMMANDS)), "")
-    paths = dict.fromkeys((*(place.path for place in call.locations or ()), *_texts(raw, PATHS)))
-    changes = dict.fromkeys(_changed(call))
-    urls = tuple(dict.fromkeys(_texts(raw, URLS)))
-    reads: Sequence[str] = tuple(paths) if kind in READING else ()
+    command = "\n".join(dict.fromkeys(raw.commands))
+    paths = dict.fromkeys((*_located(call, raw), *raw.paths))
+    changes = dict.fromkeys(_changed(call, raw))
+    urls = tuple(dict.fromkeys(raw.urls))
+    reading = kind in READING and not raw.changes
+    reads: Sequence[str] = tuple(paths) if reading else ()
     writes: Sequence[str] = (*changes, *(path for path in paths if path not in changes))
     if reads:
         writes = tuple(changes)
+    _bounded(command, *paths, *changes, *urls)
     said = {"execute": command, "fetch": urls}.get(kind, ())
-    if kind in READING:
+    if reading:
         said = reads
-    elif kind in CHANGING:
+    elif kind in (*READING, *CHANGING):
         said = writes
     many = len(paths) + len(changes) + len(urls) > MOST
     act = Act(
@@ -78,28 +76,31 @@ def act_of(call: Update) -> dict[str, Any]:
         reads=tuple(reads)[:MOST],
         writes=tuple(writes)[:MOST],
         urls=urls[:MOST],
-        unsaid=many or not said,
+        unsaid=raw.vague or many or not said,
     )
     return cast("dict[str, Any]", msgspec.to_builtins(act))
 
 
-def _line(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    words = [each for each in items(value) if isinstance(each, str)]
-    return shlex.join(words) if words and len(words) == len(items(value)) else ""
+def _bounded(*facts: str) -> None:
+    if any(len(each) > LONGEST for each in facts):
+        raise RpcError(BAD_PARAMS, TOO_LONG)
 
 
-def _texts(raw: Json, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        value = raw.get(name)
-        if isinstance(value, str) and value and "\0" not in value:
-            yield value
+def _located(call: Update, raw: Stated) -> Iterator[str]:
+    for place in call.locations or ():
+        if place.path and "\0" not in place.path:
+            yield place.path
+        else:
+            raw.vague = True
 
 
-def _changed(call: Update) -> Iterator[str]:
+def _changed(call: Update, raw: Stated) -> Iterator[str]:
     for each in items(call.content):
         table = obj(each)
+        if table.get("type") != "diff":
+            continue
         path = table.get("path")
-        if table.get("type") == "diff" and isinstance(path, str) and path:
+        if isinstance(path, str) and path and "\0" not in path:
             yield path
+        else:
+            raw.vague = True

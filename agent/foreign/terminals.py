@@ -11,6 +11,7 @@ import msgspec
 
 from gatewright.agent.foreign.calls import Calls, Done
 from gatewright.agent.foreign.said import CreateTerminal, Variable
+from gatewright.agent.foreign.stated import entering
 from gatewright.agent.frontends.acp.jsonrpc import BAD_PARAMS, DEFECT, NOT_FOUND, RpcError
 from gatewright.agent.record.ids import new_id
 from gatewright.tools.protocol import Child, Progress, SpawnRequest, ToolContext
@@ -19,6 +20,7 @@ from gatewright.tools.system.untyped_json import Json
 
 BASH = "Bash"
 LONGEST = 600_000  # ms: what a command may take at most
+LONG = 100_000  # characters of a command with its variables
 MOST = 32  # terminals that were not released
 KEPT = 1024 * 1024  # bytes of output
 _NAME = later(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -166,7 +168,11 @@ def line_of(asked: CreateTerminal, cwd: str) -> str:
         raise RpcError(BAD_PARAMS, "There is no command.")
     before = _given(asked.env or ())
     if asked.cwd and asked.cwd != cwd:
-        before = f"cd {shlex.quote(asked.cwd)} && {before}"
+        if not asked.cwd.startswith("/"):
+            raise RpcError(BAD_PARAMS, f"The directory {asked.cwd[:200]!r} is no whole path.")
+        before = f"{entering(asked.cwd)}{before}"
+    if len(before) + len(line) > LONG:
+        raise RpcError(BAD_PARAMS, "The command is too long: write it to a file and run that.")
     return f"{before}{line}"
 
 

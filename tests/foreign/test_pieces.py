@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def facts(**call: Any) -> Access:
     import msgspec
 
     tool = PermissionTool(frozenset())
-    given = act_of(msgspec.convert({"toolCallId": "t", **call}, Update))
+    given = act_of(msgspec.convert({"toolCallId": "t", **call}, Update), "/p")
     return tool.access(tool.read(given), HERE)
 
 
@@ -62,6 +63,54 @@ class TestFacts:
         for kind in ("execute", "read", "think", "other"):
             found = facts(kind=kind, rawInput={"command": command})
             assert found.runs is not None and found.runs.command == "rm -rf x"
+
+    @pytest.mark.parametrize(
+        ("raw", "line"),
+        [
+            ({"command": "rm", "args": ["-rf", "a b"]}, "rm -rf 'a b'"),
+            ({"command": ["rm"], "args": "-rf x"}, "rm -rf x"),
+            ({"command": "ls", "script": "rm -rf ~"}, "ls\nrm -rf ~"),
+            ({"command": "ls", "input": {"cmd": ["rm", "x"]}}, "ls\nrm x"),
+            ([{"command": "rm x"}], "rm x"),
+            ({"command": "ls", "cwd": "/p"}, "ls"),
+            ({"command": "ls", "cwd": "/q r"}, "cd -- '/q r' || exit 1; ls"),
+        ],
+    )
+    def test_a_command_is_all_that_is_said_of_it(self, raw: object, line: str) -> None:
+        found = facts(kind="execute", rawInput=raw)
+        assert found.runs is not None and found.runs.command == line and not found.insist
+
+    @pytest.mark.parametrize(
+        "raw",
+        [{"path": ["/etc/x"]}, {"paths": ["/etc/x"]}, {"in": {"file": "/etc/x"}}, {"cwd": "/etc/x"},
+         [[{"filePath": "/etc/x"}]]],
+    )  # fmt: skip
+    def test_paths_count_wherever_they_stand(self, raw: object) -> None:
+        assert facts(kind="read", locations=at("a"), rawInput=raw).reads[1:] == (Path("/etc/x"),)
+
+    def test_who_names_new_text_does_not_read(self) -> None:
+        found = facts(kind="read", locations=at("a"), rawInput={"new_string": "x"})
+        assert found.writes == (Path("/p/a"),) and not found.reads
+
+    def test_all_addresses_count(self) -> None:
+        found = facts(kind="fetch", rawInput={"url": "http://a", "urls": ["http://b"]})
+        assert found.urls == ("http://a", "http://b")
+
+    def test_what_is_too_long_is_not_judged(self) -> None:
+        with pytest.raises(RpcError, match="too long"):
+            facts(kind="execute", rawInput={"command": "x" * 200_000})
+
+    @pytest.mark.parametrize(
+        "call",
+        [{"rawInput": {"command": ["rm", 5]}}, {"rawInput": {"command": {"a": 1}}},
+         {"rawInput": {"path": "a\0b"}}, {"rawInput": {"path": 5}}, {"rawInput": "rm -rf x"},
+         {"rawInput": {"command": "ls", "env": {"LD_PRELOAD": "x"}}},
+         {"rawInput": {"command": "ls", "args": [5]}}, {"rawInput": {"command": "ls\0"}},
+         {"locations": at("a", "b\0")}, {"content": [{"type": "diff", "path": "a\0"}]},
+         {"rawInput": [[[[[[[[{"path": "/x"}]]]]]]]]}, {"rawInput": [{}] * 1000}],
+    )  # fmt: skip
+    def test_what_is_not_understood_is_asked_about(self, call: dict[str, Any]) -> None:
+        assert facts(**{"kind": "read", "locations": at("a"), **call}).insist
 
     @pytest.mark.parametrize(
         "call",
@@ -114,7 +163,7 @@ def test_the_answer_is_one_that_was_offered(
         (CreateTerminal("s", "ls -l | wc"), "ls -l | wc"),
         (CreateTerminal("s", "ls", ["a b", "$(x)"]), "ls 'a b' '$(x)'"),
         (CreateTerminal("s", "ls", cwd="/p"), "ls"),
-        (CreateTerminal("s", "ls", cwd="/q r"), "cd '/q r' && ls"),
+        (CreateTerminal("s", "ls", cwd="/q r"), "cd -- '/q r' || exit 1; ls"),
         (CreateTerminal("s", "ls", env=[Variable("A", "$(x) y")]), "export A='$(x) y'; ls"),
     ],
 )
@@ -126,6 +175,23 @@ def test_a_terminal_is_a_line_of_a_shell(asked: CreateTerminal, line: str) -> No
 def test_no_name_of_a_variable_is_a_command(name: str) -> None:
     with pytest.raises(RpcError):
         line_of(CreateTerminal("s", "ls", env=[Variable(name, "x")]), "/p")
+
+
+@pytest.mark.parametrize("cwd", ["-", "sub", "~"])
+def test_the_directory_of_a_terminal_is_a_whole_path(cwd: str) -> None:
+    with pytest.raises(RpcError, match="whole path"):
+        line_of(CreateTerminal("s", "ls", cwd=cwd), "/p")
+
+
+def test_a_terminal_whose_directory_is_not_there_runs_nothing(tmp_path: Path) -> None:
+    asked = CreateTerminal("s", "echo ran; echo x > made", cwd="/nowhere", env=[Variable("A", "b")])
+    ran = subprocess.run(["bash", "-c", line_of(asked, "/p")], cwd=tmp_path, capture_output=True)
+    assert ran.returncode and not ran.stdout and not (tmp_path / "made").exists()
+
+
+def test_a_command_is_not_too_long_to_be_judged() -> None:
+    with pytest.raises(RpcError, match="too long"):
+        line_of(CreateTerminal("s", "ls", env=[Variable("A", "x" * 200_000)]), "/p")
 
 
 def test_there_is_a_command_in_a_terminal() -> None:
