@@ -66,7 +66,8 @@ def find_bwrap() -> str:
     found = find("bwrap", _SYSTEM)
     if found:
         return found
-    return next(filter(None, map(_wheels, sys.path)), "") or _wheels(_packages())
+    beside = (_wheels(packages) for packages in sys.path)
+    return next((one for one in beside if one), "") or _wheels(_packages())
 
 
 def _wheels(packages: str) -> str:

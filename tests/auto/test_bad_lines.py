@@ -86,7 +86,7 @@ async def judge(server: ModelServer, paid: list[Usage]) -> AsyncGenerator[Judge]
 async def ruled(script: str, first: float = LIMIT) -> tuple[Ruling, float]:
     """A first look that is to be answered has all the time of a busy machine."""
     async with ModelServer(script, repeat=True) as server, judge(server, []) as made:
-        made.seconds = {"fast": first, "thinking": LIMIT}
+        made.seconds = limits(LIMIT, first)
         began = time.monotonic()
         ruling = await asyncio.wait_for(made.rule(("{}",)), PATIENCE)
         return ruling, time.monotonic() - began

@@ -43,8 +43,8 @@ DENY = '{"why": "It pushes.", "label": "published history", "verdict": "deny"}'
 LEFT = '{"why": "Only you know.", "label": "unclear", "verdict": "ask"}'
 
 
-def limits(seconds: float) -> dict[Stage, float]:
-    return {"fast": seconds, "thinking": seconds}
+def limits(seconds: float, first: float | None = None) -> dict[Stage, float]:
+    return {"fast": seconds if first is None else first, "thinking": seconds}
 
 
 class Voice:

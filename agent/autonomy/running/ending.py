@@ -10,7 +10,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -90,7 +90,7 @@ def _polled(record: Record, until: float) -> bool:
 
 
 @contextlib.contextmanager
-def _confirmed(record: Record) -> Iterator[int]:
+def _confirmed(record: Record) -> Generator[int]:
     """A handle of its process. Raises SessionError: it has ended, or is another."""
     if record.ended or not record.process.lives():
         state = record.state if record.ended else "interrupted"

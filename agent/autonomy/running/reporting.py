@@ -21,7 +21,7 @@ class Reporting:
     def __init__(self, launch: Launch, file: Path, call: Callable[[Record], object]) -> None:
         self._file, self._call = file, call
         us, self._began = ours(), time.time()
-        self._written = Record(
+        self._written: Record = Record(
             id=launch.id,
             pid=us.pid,
             start=us.start,

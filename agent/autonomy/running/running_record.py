@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -81,7 +81,7 @@ def begin(path: Path, record: Record) -> None:
 
 
 @contextlib.contextmanager
-def _written(path: Path, record: Record) -> Iterator[Path]:
+def _written(path: Path, record: Record) -> Generator[Path]:
     aside = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
         private.write(aside, msgspec.json.encode(record))

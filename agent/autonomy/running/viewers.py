@@ -32,6 +32,7 @@ from gatewright.agent.client.port import SessionClient
 from gatewright.agent.client.serving import Served
 from gatewright.agent.client.session_lines import encoded
 from gatewright.agent.errors import SessionError
+from gatewright.tools.protocol import JsonObject
 
 LIMIT = 16 * 1024 * 1024
 MOST = 32  # viewers at once
@@ -227,7 +228,8 @@ class Viewer:
             return  # newer front ends may say more than we know
         name = asked.request.get("subtype")
         if name == STOP:
-            body = {"subtype": "success", "request_id": asked.request_id, "response": {}}
+            id = asked.request_id
+            body: JsonObject = {"subtype": "success", "request_id": id, "response": {}}
             self.write(encoded({"type": "control_response", "response": body}))
             self._viewers.stop()
         elif self._served.knows(name):
