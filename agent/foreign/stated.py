@@ -52,7 +52,7 @@ def stated(raw: object, cwd: str) -> Stated:
     while left:
         value, depth = left.pop()
         within = (*obj(value).values(), *items(value))
-        inner = [each for each in within if isinstance(each, (dict, list))]
+        inner: list[object] = [each for each in within if isinstance(each, (dict, list))]
         tables += 1
         if tables + len(left) + len(inner) > TABLES or (inner and depth >= DEEP):
             found.vague = True
@@ -86,7 +86,7 @@ def _words(table: Json, names: Sequence[str], found: Stated) -> list[str]:
     said: list[str] = []
     for name in names:
         value = table.get(name)
-        many = items(value) if isinstance(value, list) else [value] if value else ()
+        many = items(value) or ([value] if value else ())
         for each in many:
             if isinstance(each, str) and each and "\0" not in each:
                 said.append(each)

@@ -107,7 +107,7 @@ class TestFacts:
          {"rawInput": {"command": "ls", "env": {"LD_PRELOAD": "x"}}},
          {"rawInput": {"command": "ls", "args": [5]}}, {"rawInput": {"command": "ls\0"}},
          {"locations": at("a", "b\0")}, {"content": [{"type": "diff", "path": "a\0"}]},
-         {"rawInput": [[[[[[[[{"path": "/x"}]]]]]]]]}, {"rawInput": [{}] * 1000}],
+         {"rawInput": [[[[[[[[{"path": "/x"}]]]]]]]]}, {"rawInput": [{"a": 1}] * 1000}],
     )  # fmt: skip
     def test_what_is_not_understood_is_asked_about(self, call: dict[str, Any]) -> None:
         assert facts(**{"kind": "read", "locations": at("a"), **call}).insist
