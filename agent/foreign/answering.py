@@ -15,6 +15,7 @@ from gatewright.agent.foreign.calls import NOT_NOW, Calls
 from gatewright.agent.foreign.files import Files
 from gatewright.agent.foreign.recording import Recording
 from gatewright.agent.foreign.said import (
+    BriefNotified,
     CreateTerminal,
     Notified,
     OfSession,
@@ -25,8 +26,19 @@ from gatewright.agent.foreign.said import (
 )
 from gatewright.agent.foreign.talk import Talk
 from gatewright.agent.foreign.terminals import Terminals
-from gatewright.agent.frontends.acp.jsonrpc import INVALID, NOT_FOUND, Method, RpcError
+from gatewright.agent.frontends.acp.jsonrpc import (
+    BAD_PARAMS,
+    INVALID,
+    NOT_FOUND,
+    Method,
+    RpcError,
+)
 
+LARGEST = 1024 * 1024  # bytes of an update that is kept as a whole, and of what it asks for
+ROOM = 32 * 1024 * 1024  # bytes of requests that are not answered yet
+MOST = 256 * 1024 * 1024  # bytes of all that is asked for in a turn, which is on record
+TOO_LARGE = "This is too large to be done."
+TOO_MUCH = "You ask for too much: wait for answers, or end your turn."
 S = TypeVar("S", bound=OfSession)
 
 
@@ -40,6 +52,8 @@ class Answering:
         self._terminals = Terminals()
         self._spent: Callable[[], None] = _nobody
         self._waiting = 0  # requests of it that we have not answered
+        self._held = 0  # bytes of them
+        self._sum = 0  # bytes of all of this turn
         talk.peer.heard["session/update"] = self._update
         talk.peer.methods |= {
             "fs/read_text_file": self._method(ReadFile, self._read),
@@ -58,7 +72,7 @@ class Answering:
         return self._waiting > 0
 
     def begin(self, record: Recording, calls: Calls, spent: Callable[[], None]) -> None:
-        self._record, self._calls, self._spent = record, calls, spent
+        self._record, self._calls, self._spent, self._sum = record, calls, spent, 0
 
     async def stop(self, calls: Calls) -> None:
         """What it asked for ends with the turn."""
@@ -71,6 +85,8 @@ class Answering:
 
     def _method(self, kind: type[S], work: Callable[[Calls, S], Awaitable[object]]) -> Method:
         async def method(params: bytes) -> object:
+            if len(params) > (LARGEST if kind is not WriteFile else ROOM):
+                raise RpcError(BAD_PARAMS, TOO_LARGE)
             asked = msgspec.json.decode(params, type=kind)
             if asked.session_id != self._session:
                 raise RpcError(NOT_FOUND, "There is no such session.")
@@ -78,20 +94,28 @@ class Answering:
                 if kind is Permission:
                     return CANCELLED
                 raise RpcError(INVALID, NOT_NOW)
+            self._sum += len(params)
+            if self._held + len(params) > ROOM or self._sum > MOST:
+                raise RpcError(INVALID, TOO_MUCH)
             self._waiting += 1
+            self._held += len(params)
             try:
                 return await work(self._calls, asked)
             finally:
                 self._waiting -= 1
+                self._held -= len(params)
 
         return method
 
     async def _update(self, params: bytes) -> None:
-        said = msgspec.json.decode(params, type=Notified)
+        large = len(params) > LARGEST
+        brief = msgspec.json.decode(params, type=BriefNotified) if large else None
+        said = msgspec.json.decode(params, type=Notified) if brief is None else brief
         if self._record is None or said.session_id != self._session:
             return
-        self._record.saw(said.update)
-        if said.update.cost is not None:
+        update = said.update.whole() if isinstance(said, BriefNotified) else said.update
+        self._record.saw(update, len(params) if brief is None else 0)
+        if update.cost is not None:
             self._spent()
 
     async def _read(self, calls: Calls, asked: ReadFile) -> object:

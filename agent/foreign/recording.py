@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.agents.inert_text import in_line
-from gatewright.agent.foreign.said import Tokens, Update, text_of
+from gatewright.agent.foreign.said import MANY, Tokens, Update, brief, text_of
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
@@ -30,10 +30,12 @@ from gatewright.tools.system.untyped_json import items, obj
 
 OWN_CALL = "AcpCall"  # what its own calls are told as
 SAID = 1_000_000  # characters of a turn
+HELD = 4_000_000  # bytes of what its open calls said: it takes many times that here
 ROWS = 500  # calls of its own in a turn
 SHOWN, TITLE = 4_000, 200  # characters of what one shows, and of its title
 STEPS = 100  # of a plan
 DEAREST = 1e6  # dollars that anybody believes
+STEP = 0.01  # of what it used: less more is not told, so that it cannot be told for ever
 LEAST = 0.0001  # dollars that are told by themselves
 CUT = "\n[cut: it said more than {:,} characters]"
 VERBS = {
@@ -49,6 +51,7 @@ class Row(msgspec.Struct):
     call_id: str
     update: Update
     over: bool = False
+    size: int = 0  # bytes of what is kept of it
 
 
 class Recording:
@@ -59,18 +62,20 @@ class Recording:
         self._text: list[str] = []
         self._thought: list[str] = []
         self._size = 0
+        self._held = 0  # bytes of what is kept of calls that are not over
         self.rows: dict[str, Row] = {}  # by its id
         self.cost = 0.0
         self.usage = Usage()
 
-    def saw(self, update: Update) -> None:
+    def saw(self, update: Update, size: int = 0) -> None:
+        """`size` is that of what it sent."""
         match update.session_update:
             case "agent_message_chunk":
                 self._said(self._text, text_of(update.content), TextDelta)
             case "agent_thought_chunk":
                 self._said(self._thought, text_of(update.content), ThinkingDelta)
             case "tool_call" | "tool_call_update":
-                self._row(update)
+                self._row(update, size)
             case "plan":
                 self._plan(update.entries or ())
             case "usage_update" if update.cost is not None and update.cost.currency == "USD":
@@ -118,17 +123,23 @@ class Recording:
             self.cost += more
             self._emit(AttemptPaid(model=self._name, usage=Usage(), cost=more))
 
-    def _row(self, update: Update) -> None:
+    def _row(self, update: Update, size: int) -> None:
         id = update.tool_call_id
         row = self.rows.get(id)
+        if row is not None and row.over:
+            return
+        if self._held + size > HELD:
+            update, size = brief(update), 0
         if row is None:
-            if not id or len(self.rows) >= ROWS:
+            if not id or len(id) > MANY or len(self.rows) >= ROWS:
                 return
             row = self.rows[id] = Row(new_id(), update)
             self._started(row)
         else:
             row.update = joined(row.update, update)
-        if not row.over and row.update.status in ("completed", "failed"):
+        row.size += size
+        self._held += size
+        if row.update.status in ("completed", "failed"):
             self._ended(row, ok=row.update.status == "completed")
 
     def _started(self, row: Row) -> None:
@@ -159,6 +170,8 @@ class Recording:
                 summary=summary or ("done" if ok else "failed"),
             )
         )
+        self._held -= row.size
+        row.update, row.size = brief(row.update), 0
 
     def _plan(self, entries: Sequence[Any]) -> None:
         steps = tuple(
@@ -192,7 +205,8 @@ class Paid:
 
     def dollars(self, amount: float) -> float:
         """More than before."""
-        if not LEAST <= amount - self._dollars <= DEAREST:  # and no number that is none
+        least = max(LEAST, self._dollars * STEP)
+        if not least <= amount - self._dollars <= DEAREST:  # and no number that is none
             return 0.0
         more, self._dollars = amount - self._dollars, amount
         return more

@@ -11,6 +11,8 @@ import msgspec
 
 from gatewright.tools.system.untyped_json import obj
 
+MANY = 1_000  # characters of a name
+
 
 class _In(msgspec.Struct, frozen=True, rename="camel"):
     pass
@@ -83,6 +85,40 @@ class Update(_In, frozen=True):
 class Notified(_In, frozen=True):
     session_id: str
     update: Update
+
+
+LOST = "too much to be kept"  # in place of an input: no object, so nobody takes it for all of one
+
+
+class Brief(_In, frozen=True):
+    """Of an update what is always small enough to be kept."""
+
+    session_update: str = ""
+    tool_call_id: str = ""
+    title: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    cost: Cost | None = None
+
+    def whole(self) -> Update:
+        return Update(
+            session_update=self.session_update,
+            tool_call_id=self.tool_call_id,
+            title=self.title and self.title[:MANY],
+            kind=self.kind and self.kind[:MANY],
+            status=self.status,
+            raw_input=LOST,
+            cost=self.cost,
+        )
+
+
+class BriefNotified(_In, frozen=True):
+    session_id: str
+    update: Brief
+
+
+def brief(update: Update) -> Update:
+    return msgspec.convert(update, Brief, from_attributes=True).whole()
 
 
 class OfSession(_In, frozen=True):

@@ -10,7 +10,15 @@ import pytest
 
 from gatewright.agent.errors import SessionError
 from gatewright.agent.foreign.foreign_turns import Patience
-from gatewright.agent.record.events import AttemptPaid, TextDelta, ToolFinished, ToolStarted
+from gatewright.agent.foreign.recording import OWN_CALL
+from gatewright.agent.record.events import (
+    AssistantMessage,
+    AttemptPaid,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from gatewright.agent.record.messages import CallPart
 from gatewright.agent.turn.budget import Budget
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
@@ -321,3 +329,49 @@ class TestStopping:
             made.alone.said.append("and this")
             assert await made.turn() is Stop.COMPLETED
             assert '["and this"]' in made.alone.words and made.alone.end().requests == 2
+
+
+class TestBulk:
+    """What it sends is small, and many times that once it is read: none of it is kept."""
+
+    async def test_of_updates(self, tmp_path: Path) -> None:
+        call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "big", "kind": "read"}
+        big = {**call, "rawInput": [0] * 700_000}
+        steps: list[Step] = [
+            {"update": big},
+            {"ask": permission(toolCallId="t", locations=[{"path": "a.txt"}])},
+            {"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t",
+                        "status": "completed", "content": [0] * 700_000}},
+            {"report": "answers"},
+        ]  # fmt: skip
+        fake = FakeExecutor()
+        async with played(tmp_path, [steps], fake=fake) as made:
+            assert await made.turn() is Stop.COMPLETED
+            asked = next(each for each in made.alone.of(ToolStarted) if each.name == OWN_CALL)
+            assert asked.target == "big"
+            assert made.alone.of(ToolFinished)[-1].ok
+            judged = [part.input for part in calls_of(made.alone, "AcpPermission")]
+            assert judged[0]["unsaid"], "an input that is not kept is not left out of account"
+
+    async def test_of_requests(self, tmp_path: Path) -> None:
+        large = permission(toolCallId="t", kind="read", rawInput=[0] * 700_000)
+        steps: list[Step] = [
+            {"ask": large},
+            {"ask": ["fs/read_text_file", {"path": "x" * 2_000_000}]},
+            {"ask": ["terminal/create", {"command": "x" * 2_000_000}]},
+            {"report": "answers"},
+        ]
+        async with played(tmp_path, [steps]) as made:
+            assert await made.turn() is Stop.COMPLETED
+            told = [each["error"]["message"] for each in made.alone.report()]
+            assert told == ["This is too large to be done."] * 3
+            assert not made.alone.of(ToolStarted), "none of it is on record"
+
+
+def calls_of(alone: Alone, name: str) -> list[CallPart]:
+    return [
+        part
+        for event in alone.of(AssistantMessage)
+        for part in event.parts
+        if isinstance(part, CallPart) and part.name == name
+    ]

@@ -11,8 +11,8 @@ import pytest
 from gatewright.agent.foreign.asked_leave import act_of, chosen
 from gatewright.agent.foreign.kept_text import LARGEST, KeptText
 from gatewright.agent.foreign.permission_tool import PERMISSION, Act, PermissionTool
-from gatewright.agent.foreign.recording import Paid, joined
-from gatewright.agent.foreign.said import Choice, CreateTerminal, Tokens, Update, Variable
+from gatewright.agent.foreign.recording import HELD, Paid, Recording, joined
+from gatewright.agent.foreign.said import LOST, Choice, CreateTerminal, Tokens, Update, Variable
 from gatewright.agent.foreign.terminals import line_of
 from gatewright.agent.frontends.acp.jsonrpc import RpcError
 from gatewright.agent.record.messages import Usage
@@ -207,6 +207,29 @@ def test_what_it_used_only_grows() -> None:
     assert paid.tokens(Tokens(10, 5)) == Usage(10, 5)
     assert paid.tokens(Tokens(12, 3, 7)) == Usage(2, 0, 7)
     assert paid.tokens(Tokens(-5, -5)) == Usage()
+
+
+def test_what_it_used_is_not_told_for_ever() -> None:
+    paid = Paid()
+    told = [more for cents in range(1, 20_000) if (more := paid.dollars(cents / 100))]
+    assert len(told) < 1_000 and sum(told) > 197
+
+
+def test_of_its_open_calls_no_more_is_kept_than_there_is_room_for() -> None:
+    record = Recording(lambda event: None, "x", Paid())
+    for number in range(20):
+        update = Update("tool_call", tool_call_id=str(number), raw_input={"path": "a"}, kind="read")
+        record.saw(update, HELD // 10)
+    inputs = [row.update.raw_input for row in record.rows.values()]
+    assert inputs == [{"path": "a"}] * 10 + [LOST] * 10
+    assert (
+        act_of(record.rows["15"].update)["unsaid"] and not act_of(record.rows["5"].update)["unsaid"]
+    )
+    for number in range(20):
+        record.saw(Update("tool_call_update", tool_call_id=str(number), status="completed"), 10)
+    assert {row.update.raw_input for row in record.rows.values()} == {LOST}
+    record.saw(Update("tool_call", tool_call_id="new", raw_input={}), HELD)
+    assert record.rows["new"].update.raw_input == {}, "there is room again"
 
 
 def test_a_large_file_is_read_and_not_kept(tmp_path: Path) -> None:
