@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -28,10 +28,12 @@ Text: TypeAlias = tuple[str, Stamp]
 
 
 class Texts:
-    """`files` is who holds the text of files, if somebody besides the disk does."""
+    """`files` is who holds the text of files, if somebody besides the disk does; `may` whether
+    servers may be shown a file of this path at all.
+    """
 
-    def __init__(self, files: TextFiles | None = None) -> None:
-        self._files = files
+    def __init__(self, files: TextFiles | None = None, may: Callable[[str], bool] = bool) -> None:
+        self._files, self._may = files, may
         self._unsaved: dict[str, Text] = {}
         self._one = asyncio.Lock()  # what is read later is also kept later
         self._not_before = 0.0
@@ -42,7 +44,9 @@ class Texts:
         return found[1] if found is not None else disk_stamp(path)
 
     def text_of(self, path: str) -> Text | None:
-        """The text with its stamp; None for what is none, too large, or a link by now."""
+        """With its stamp; None for what is no text, too large, a link, or not to be shown."""
+        if not self._may(path):
+            return None
         return self._unsaved.get(path) or disk_text(path)
 
     def unsaved(self, path: str) -> bool:
@@ -57,7 +61,8 @@ class Texts:
         if self._files is None or not wanted:
             return ()
         async with self._one:
-            found = await self._asked(self._files, wanted)
+            shown = tuple(path for path in wanted if self._may(path))
+            found = await self._asked(self._files, shown) if shown else {}
             for path in wanted:
                 self._unsaved.pop(path, None)
                 if (text := found.get(path)) is not None:

@@ -215,3 +215,16 @@ async def test_the_same_text_or_none_is_the_disks(tmp_path: Path) -> None:
     assert texts.stamp_of(new) != stamp
     texts.forget()
     assert texts.stamp_of(new) is None
+
+
+async def test_nothing_of_a_file_that_is_denied_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "kept.x"
+    path.write_text("saved", encoding="utf-8")
+    held, denied = Held({str(path): b"unsaved"}), set[str]()
+    texts = Texts(held, lambda each: each not in denied)
+    assert await texts.look([str(path)]) == {str(path)}
+    denied.add(str(path))  # a rule that came while servers had it open
+    assert texts.text_of(str(path)) is None
+    count = len(held.asked)
+    assert await texts.look([str(path)]) == set() and len(held.asked) == count
+    assert texts.text_of(str(path)) is None and not texts.unsaved(str(path))

@@ -62,7 +62,7 @@ class LspSession:
         )
         self.plans = Plans()
         self.book = self._book()
-        self.texts = Texts(host.client.files)
+        self.texts = Texts(host.client.files, self._may_show)
         self.languages = Languages(
             LanguagePorts(
                 texts=self.texts,
@@ -124,6 +124,10 @@ class LspSession:
 
     def _may_hear(self, agent: str, path: str) -> bool:
         del agent
+        return self._may_show(path)
+
+    def _may_show(self, path: str) -> bool:
+        """Whether no rule denies reading it: servers are told no more than models."""
         host, file = self._host, Path(path)
         return not isinstance(read_decision(host.policy, host.around.where, file, file), Deny)
 
