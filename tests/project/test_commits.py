@@ -221,6 +221,95 @@ def test_no_program_of_a_hostile_repository_runs(tmp_path: Path) -> None:
     assert not trapped.sprung()
 
 
+def test_what_was_ignored_or_may_be_a_secret_stays_out_of_a_commit(tmp_path: Path) -> None:
+    """A feature that empties .gitignore, or adds by itself, takes nothing of the person's along."""
+    file = repository(tmp_path)
+    (tmp_path / ".gitignore").write_text("notes.txt\nbuild/\n", encoding="utf-8")
+    git(tmp_path, "add", ".gitignore")
+    git(tmp_path, "commit", "-qm", "ignores")
+    (tmp_path / "build").mkdir()
+    for name in ("notes.txt", "build/x"):
+        (tmp_path / name).write_text("mine", encoding="utf-8")
+    made = commits(tmp_path)
+    made.begin(file.read())
+    (tmp_path / ".gitignore").write_text("", encoding="utf-8")
+    for name in (".env", ".env.example", "ID_RSA", "f1.txt"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    git(tmp_path, "add", "-A")
+    said = made.commit(finish(file, "f1"))
+    assert said.endswith(", without .env, ID_RSA, build/x, notes.txt")
+    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD").split() == [
+        ".env.example", ".gatewright/project/features.json", ".gitignore", "f1.txt",
+    ]  # fmt: skip
+    assert git(tmp_path, "ls-files", "notes.txt", ".env", "build") == ""
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_list_that_came_as_begun_makes_nobodys_changes_its_own(tmp_path: Path) -> None:
+    file = repository(tmp_path, demo("doing", "pending"))
+    git(tmp_path, "checkout", "-qb", BRANCH)
+    git(tmp_path, "add", "-f", "-A")
+    git(tmp_path, "commit", "-qm", "theirs")
+    (tmp_path / "a.txt").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(ProjectError, match=r"a\.txt.*commit or stash"):
+        commits(tmp_path).begin(file.read())
+
+
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_nothing_is_committed_into_another_repository(tmp_path: Path, how: str) -> None:
+    repository(tmp_path / "other")
+    file = ProjectFile(tmp_path / "here")
+    file.write(demo())
+    mark = tmp_path / "here" / ".git"
+    if how == "file":
+        mark.write_text("gitdir: ../other/.git\n", encoding="utf-8")
+    else:
+        mark.symlink_to(tmp_path / "other" / ".git")
+    made = commits(tmp_path / "here")
+    assert "does not know of it" in made.begin(file.read()).why
+    assert made.commit(finish(file, "f1")) == ""
+    assert git(tmp_path / "other", "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+
+
+def test_a_repository_that_is_put_there_meanwhile_gets_no_commit(tmp_path: Path) -> None:
+    file = repository(tmp_path / "here")
+    made = commits(tmp_path / "here")
+    made.begin(file.read())
+    repository(tmp_path / "other")
+    git(tmp_path / "other", "checkout", "-qb", BRANCH)
+    (tmp_path / "here" / ".git").rename(tmp_path / "old")
+    (tmp_path / "here" / ".git").symlink_to(tmp_path / "other" / ".git")
+    with pytest.raises(ProjectError, match="another one now"):
+        made.commit(finish(file, "f1"))
+    assert subjects(tmp_path / "other") == ["first"]
+
+
+def test_linked_work_trees_and_submodules_are_committed_to(tmp_path: Path) -> None:
+    repository(tmp_path / "main")
+    git(tmp_path / "main", "worktree", "add", "-q", "-b", "x", str(tmp_path / "tree"))
+    local = ("-c", "protocol.file.allow=always")
+    git(tmp_path / "main", *local, "submodule", "add", "-q", str(tmp_path / "tree"), "sub")
+    for root in (tmp_path / "tree", tmp_path / "main" / "sub"):
+        file = ProjectFile(root)
+        file.write(demo())
+        made = Commits(caller(), root, f"project/{root.name}")
+        assert made.begin(file.read()).why == ""
+        assert made.commit(finish(file, "f1"))
+
+
+def test_a_filter_that_is_the_persons_own_is_not_gone_round(tmp_path: Path) -> None:
+    """What git-lfs keeps elsewhere would be committed as it lies here."""
+    file = repository(tmp_path)
+    made = commits(tmp_path)
+    made.begin(file.read())
+    (tmp_path / "f1.bin").write_text("large", encoding="utf-8")
+    (tmp_path / ".gitattributes").write_text("*.bin filter=lfs -text\n", encoding="utf-8")
+    with pytest.raises(ProjectError, match=r"f1 is done and not committed: .*filter"):
+        made.commit(finish(file, "f1"))
+    assert subjects(tmp_path) == ["first"]
+    assert "a filter" in commits(tmp_path).begin(file.read()).why
+
+
 def test_a_nested_repository_stays_out(tmp_path: Path) -> None:
     file = repository(tmp_path)
     made = commits(tmp_path)

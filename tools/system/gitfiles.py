@@ -63,6 +63,25 @@ def repository_of(folder: Path) -> Repository | None:
     return None
 
 
+def names_back(found: Repository) -> bool:
+    """Whether the other side says so, too: what stands at `.git` may be anybody's text, or a link.
+
+    Git writes down a linked work tree in its repository, and that of a submodule in its settings.
+    """
+    mark = found.root / ".git"
+    if mark.is_symlink() or mark.is_dir():
+        return not mark.is_symlink() and found.git == found.common
+    back = settings_of(found.git / "config").get("core.worktree", "")
+    wanted = found.root
+    if found.git != found.common:
+        wanted = mark
+        try:
+            back = os.fsdecode(read_regular(found.git / "gitdir", SMALL)).strip()
+        except OSError:
+            return False
+    return bool(back) and os.path.realpath(found.git / back) == os.path.realpath(wanted)
+
+
 def branch_of(folder: Path) -> str:
     """The branch's name, a short commit when detached, or nothing."""
     found = repository_of(folder)

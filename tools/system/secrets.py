@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
@@ -20,6 +21,14 @@ from gatewright.tools.system.patterns import later
 KEEP: Final = "GATEWRIGHT_KEEP_ENV"  # names, separated by commas, that commands may have
 SHORTEST: Final = 8  # a shorter value would take ordinary words out of a text
 MOST: Final = 400  # values masked
+
+# Files, compared without case, that usually hold a secret wherever they lie; and others like them.
+SECRET_FILES: Final = (
+    ".env", ".env.*", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "*.pem", "*.p12", "*.pfx",
+    "*.kdbx", ".netrc", ".git-credentials", "credentials.json", ".npmrc", ".pypirc", ".htpasswd",
+    "secrets.y*ml",
+)  # fmt: skip
+NO_SECRETS: Final = (".env.example", ".env.sample", ".env.template", "*.pub")
 
 # What keys look like, wherever they stand.
 SHAPES: Final = (
@@ -79,6 +88,13 @@ def secret_name(name: str) -> bool:
     if plain in _FINE or _FINE_PREFIX.match(plain):
         return False
     return _NAME.search(plain) is not None
+
+
+def secret_file(name: str) -> bool:
+    """Whether a file of this name, without its directory, usually holds a secret."""
+    plain = name.casefold()
+    usual = any(fnmatchcase(plain, each) for each in SECRET_FILES)
+    return usual and not any(fnmatchcase(plain, each) for each in NO_SECRETS)
 
 
 def secret_value(value: str) -> bool:

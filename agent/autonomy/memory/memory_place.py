@@ -8,8 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.settings.workspace import Surroundings, expanded
 from gatewright.agent.transcript.place import project_folder
-from gatewright.tools.system.gitfiles import SMALL, repository_of
-from gatewright.tools.system.regular import read_regular
+from gatewright.tools.system.gitfiles import names_back, repository_of
 
 INSIDE = (
     "autoMemoryDirectory leads into the project, where whatever works on it could write what later "
@@ -36,17 +35,8 @@ def name_of(tree: Path) -> str:
 
 
 def main_tree(root: Path) -> Path:
-    """The same for every work tree of a repository; else the project's own directory.
-
-    A `.git` file is anybody's text: what it names has to name it back, as git writes it.
-    """
+    """The same for every work tree of a repository; else the project's own directory."""
     found = repository_of(root)
-    if found is None or found.git == found.common or not (found.root / ".git").is_file():
-        return root
-    try:
-        back = os.fsdecode(read_regular(found.git / "gitdir", SMALL)).strip()
-    except OSError:
-        return root
-    if os.path.realpath(found.git / back) != os.path.realpath(found.root / ".git"):
+    if found is None or found.git == found.common or not names_back(found):
         return root
     return found.common.parent if found.common.name == ".git" else found.common

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,20 +20,26 @@ from gatewright.agent.autonomy.project.features import (
     Feature,
     FeatureList,
     ProjectError,
+    State,
     read_list,
 )
 from gatewright.agent.autonomy.project.project_file import FILE
 from gatewright.agent.worktrees.checking import UNDER_WAY
 from gatewright.tools.system.git import Caller, Git, Stop, git_of
 from gatewright.tools.system.gitfiles import (
+    IGNORES,
     Repository,
     committer,
     filtering,
+    names_back,
     own_settings,
     repository_of,
     settings_of,
 )
+from gatewright.tools.system.patterns import later
 from gatewright.tools.system.project import FOLDER
+from gatewright.tools.system.regular import read_regular
+from gatewright.tools.system.secrets import secret_file
 
 SHORT: Final = 15.0
 LONG: Final = 120.0
@@ -43,6 +50,8 @@ OURS: Final = "Gatewright"
 NO_EMAIL: Final = "gatewright@localhost"
 _LIST: Final = os.fsencode(FILE)
 _OWN: Final = os.fsencode(f"{FOLDER}/")
+_FILTERED: Final = later(rb"^[^#\n]*\sfilter\s*=", re.MULTILINE)
+FILTER: Final = "this repository keeps files in another form (a filter), which is not run"
 
 
 class Ready(msgspec.Struct, frozen=True):
@@ -61,6 +70,8 @@ class Commits:
         self._ref, self.branch = f"refs/heads/{branch}", branch
         self._stop = stop or Stop()
         self.off = ""  # why nothing is committed here
+        self._common: Path | None = None  # of the repository that it began in
+        self._ignored: frozenset[bytes] = frozenset()  # when it began, directories with their /
 
     def begin(self, listed: FeatureList) -> Ready:
         """HEAD is on the branch, and all that lies uncommitted belongs to what is to be done next.
@@ -70,14 +81,21 @@ class Commits:
         found = repository_of(self._root)
         if self._unfit(found) or found is None:
             return Ready(self.off)
+        self._common = found.common
         with self._git(found) as git:
             self._settled(found, git)
+            if self._filtered(git):
+                self.off = FILTER
+                return Ready(self.off)
+            self._ignored = _ignored(git)
             if found.ref != self._ref:
                 self._clean(git, "begin on a branch of its own")
                 self._switch(found, git)
                 return Ready(branch=self.branch)
-            left = self._uncommitted(listed, git)
-            if left is None and not any(each.state == "doing" for each in listed.features):
+            kept = self._kept(git)
+            news = [each for each in listed.features if kept.get(each.id) != each.state]
+            left = next((each for each in reversed(news) if each.over), None)
+            if left is None and not any(each.state == "doing" for each in news):
                 self._clean(git, f"go on on {self.branch}")
         if left is None:
             return Ready(branch=self.branch)
@@ -86,7 +104,8 @@ class Commits:
     def commit(self, feature: Feature) -> str:
         """What the work tree holds, as this feature's; its short name, empty for no change.
 
-        Raises ProjectError.
+        New files that may hold a secret, or were ignored when the run began, stay out of it,
+        which is said behind the name. Raises ProjectError.
         """
         if self.off:
             return ""
@@ -97,28 +116,60 @@ class Commits:
                 f"HEAD is on {at} and not on {self.branch} any more: {feature.id} is not committed."
                 f" `git switch {self.branch}`, then /project auto goes on."
             )
+        if found.common != self._common or not names_back(found):
+            raise ProjectError(
+                f"{self._root}/.git is another one now: {feature.id} is not committed."
+            )
         with self._git(found) as git:
             self._settled(found, git)
-            head = _head(git)
-            names = [*_changed(git), _LIST]
-            git.run("update-index", "-z", "--add", "--remove", "--stdin", seconds=LONG,
-                    input=b"".join(name + b"\0" for name in names))  # fmt: skip
+            if self._filtered(git):
+                raise ProjectError(f"{feature.id} is done and not committed: {FILTER}.")
+            head, changed = _head(git), _changed(git)
+            out = [name for name, new in changed.items() if new and self._stays_out(name)]
+            names = [*(name for name in changed if name not in out), _LIST]
+            _put(git, names, "--add", "--remove")
+            if out:
+                _put(git, out, "--force-remove")
             tree = _text(git, "write-tree")
             if head and tree == _text(git, "rev-parse", f"{head}^{{tree}}"):
                 return ""
             made = self._made(found, git, feature, tree, head)
             with _index(found, git):
                 git.run("update-ref", self._ref, made, head or "0" * len(made), seconds=SHORT)
-        return made[:9]
+        return f"{made[:9]}{f', without {_some(out)}' if out else ''}"
 
     # what has to be so
 
     def _unfit(self, found: Repository | None) -> str:
         if found is None or found.root != self._root:
             self.off = f"{self._root} is not the top of a git checkout"
+        elif not names_back(found):
+            self.off = f"{self._root}/.git leads to a repository that does not know of it"
         elif filtering(found, self._caller.env):
-            self.off = "this repository keeps files in another form (a filter), which is not run"
+            self.off = FILTER
         return self.off
+
+    def _filtered(self, git: Git) -> bool:
+        """Whether attributes name one, which may be the person's. What cannot be read counts."""
+        listed = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard",
+                         seconds=LONG)  # fmt: skip
+        names = {each for each in listed.split(b"\0") if each.endswith(b".gitattributes")}
+        assert self._common is not None
+        files = [*(self._root / os.fsdecode(name) for name in names)]
+        for file in (*files, self._common / "info" / "attributes"):
+            try:
+                if _FILTERED.search(read_regular(file, IGNORES, follow=False)):
+                    return True
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return True
+        return False
+
+    def _stays_out(self, name: bytes) -> bool:
+        parts = name.split(b"/")
+        above = (b"/".join(parts[:count]) + b"/" for count in range(1, len(parts)))
+        return secret_file(os.fsdecode(parts[-1])) or not self._ignored.isdisjoint((name, *above))
 
     @contextlib.contextmanager
     def _git(self, found: Repository) -> Generator[Git]:
@@ -137,10 +188,9 @@ class Commits:
 
     def _clean(self, git: Git, wish: str) -> None:
         """Raises ProjectError: what is not committed would become part of a feature."""
-        if names := [os.fsdecode(name) for name in _changed(git) if name != _LIST]:
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        if names := [name for name in _changed(git) if name != _LIST]:
             raise ProjectError(
-                f"There are changes that are not committed ({', '.join(names[:NAMED])}{more}): "
+                f"There are changes that are not committed ({_some(names)}): "
                 f"commit or stash them to {wish}, or they would become part of a feature."
             )
 
@@ -163,15 +213,13 @@ class Commits:
         with _locked(found.git / "HEAD") as fresh:
             os.write(fresh, f"ref: {self._ref}\n".encode())
 
-    def _uncommitted(self, listed: FeatureList, git: Git) -> Feature | None:
-        """A feature that is over on the disk and not in HEAD: what lies here belongs to it."""
+    def _kept(self, git: Git) -> Mapping[str, State]:
+        """The states of the features in HEAD: what lies here belongs to one that is further."""
         try:
             text = git.run("cat-file", "blob", f"HEAD:{FILE.as_posix()}", seconds=SHORT)
-            kept = {each.id: each.state for each in read_list(text).features}
+            return {each.id: each.state for each in read_list(text).features}
         except (OSError, ProjectError):  # no commit holds it yet
-            kept = {}
-        news = [each for each in listed.features if each.over and kept.get(each.id) != each.state]
-        return news[-1] if news else None
+            return {}
 
     def _made(self, found: Repository, git: Git, feature: Feature, tree: str, head: str) -> str:
         name = committer(found, self._caller.env) or OURS
@@ -209,12 +257,35 @@ def _head(git: Git) -> str:
         return ""
 
 
-def _changed(git: Git) -> list[bytes]:
-    """What differs from HEAD and is no file of ours; a repository within is left alone."""
+def _changed(git: Git) -> dict[bytes, bool]:
+    """What differs from HEAD and is no file of ours, and whether HEAD has nothing of it.
+
+    A repository within is left alone.
+    """
     listed = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
                      seconds=LONG)  # fmt: skip
-    names = [entry[3:] for entry in listed.split(b"\0") if entry]
-    return [n for n in names if not n.endswith(b"/") and (n == _LIST or not n.startswith(_OWN))]
+    found = {entry[3:]: entry[:1] in b"?A" or entry[1:2] == b"A"
+             for entry in listed.split(b"\0") if entry}  # fmt: skip
+    theirs = (n for n in found if not n.endswith(b"/") and (n == _LIST or not n.startswith(_OWN)))
+    return {name: found[name] for name in theirs}
+
+
+def _ignored(git: Git) -> frozenset[bytes]:
+    """A directory that is ignored whole stands there alone."""
+    listed = git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory",
+                     seconds=LONG)  # fmt: skip
+    return frozenset(filter(None, listed.split(b"\0")))
+
+
+def _put(git: Git, names: Iterable[bytes], *how: str) -> None:
+    """Into its own index as they lie here, or out of it."""
+    text = b"".join(name + b"\0" for name in names)
+    git.run("update-index", "-z", *how, "--stdin", seconds=LONG, input=text)
+
+
+def _some(names: Sequence[bytes]) -> str:
+    told = ", ".join(os.fsdecode(name) for name in names[:NAMED])
+    return f"{told} and {len(names) - NAMED} more" if len(names) > NAMED else told
 
 
 def _text(git: Git, command: str, *arguments: str, input: bytes = b"") -> str:

@@ -12,7 +12,7 @@ from gatewright.agent.autonomy.project.features import ProjectError
 from gatewright.agent.record.events import AnyEvent, ModeChanged
 from gatewright.agent.record.events_of_sessions import LENT
 
-AUTO, PLAN = "autoInProject", "plan"
+AUTO, PLAN, DEFAULT = "autoInProject", "plan", "default"
 PLANNING = (
     "This session is in plan mode, in which nothing is changed: leave it first (Shift+Tab, or "
     "/mode default)."
@@ -51,5 +51,10 @@ class ModeLoan:
 
     def end(self) -> None:
         before, self._before = self._before, ""
-        if before:
-            self._publish(ModeChanged(mode=self._modes.set(before), by=LENT))
+        if not before:
+            return
+        try:
+            mode = self._modes.set(before)
+        except ValueError:  # settings forbid it by now, and what was borrowed is no one's
+            mode = self._modes.set(DEFAULT)
+        self._publish(ModeChanged(mode=mode, by=LENT))

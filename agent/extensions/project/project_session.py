@@ -151,11 +151,13 @@ class ProjectSession:
         except ProjectError as error:
             ended = Ended("error", str(error))
         finally:
-            self.loan.end()
-            self._end(ended)
-            if lock >= 0:
-                os.close(lock)
-            job.end()
+            try:
+                self.loan.end()
+                self._end(ended)
+            finally:
+                if lock >= 0:
+                    os.close(lock)
+                job.end()
 
     def _end(self, ended: Ended) -> None:
         self.limit = ended.text if ended.how == "limit" else ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gatewright.permissions.rulebook.runners import listed
+from gatewright.tools.system.secrets import NO_SECRETS, SECRET_FILES
 
 # Programs that are dangerous whatever they are given.
 PRIVILEGE: frozenset[str] = frozenset(
@@ -108,14 +109,9 @@ CREDENTIALS: tuple[str, ...] = (
     "~/.ssh/**", "~/.aws/**", "~/.gnupg/**", "~/.netrc", "~/.git-credentials", "~/.kube/**",
     "~/.docker/config.json", "~/.config/gh/**", "~/.config/gcloud/**", "~/.azure/**", "~/.npmrc",
     "~/.pypirc", "~/.cargo/credentials*", "~/.gatewright/**", "~/.password-store/**", "/etc/shadow",
-    "/etc/gshadow", "/etc/ssh/*key*", "**/.env", "**/.env.*", "**/id_rsa", "**/id_ed25519",
-    "**/id_ecdsa", "**/id_dsa", "**/*.pem", "**/*.p12", "**/*.pfx", "**/*.kdbx", "**/.netrc",
-    "**/.git-credentials", "**/credentials.json", "**/.npmrc", "**/.pypirc", "**/.htpasswd",
-    "/proc/*/environ", "**/secrets.y*ml",
+    "/etc/gshadow", "/etc/ssh/*key*", "/proc/*/environ", *(f"**/{name}" for name in SECRET_FILES),
 )  # fmt: skip
-NOT_CREDENTIALS: tuple[str, ...] = (
-    "**/.env.example", "**/.env.sample", "**/.env.template", "**/*.pub",
-)  # fmt: skip
+NOT_CREDENTIALS: tuple[str, ...] = tuple(f"**/{name}" for name in NO_SECRETS)
 
 BLOCK_DEVICES: tuple[str, ...] = (
     "/dev/sd", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/nvme", "/dev/mmcblk", "/dev/disk", "/dev/loop",
