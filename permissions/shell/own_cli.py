@@ -31,6 +31,7 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "auto-mode": frozenset({"reset"}),
     "workflows": frozenset({"run", "resume"}),  # which only a person begins
     "schedule": frozenset({"add", "rm", "run", "install"}),
+    "dream": frozenset({""}),  # it asks a model about what only the person's memory holds
     "skills": frozenset({"new"}),
     "plugin": frozenset(
         {"install", "uninstall", "enable", "disable", "update", "configure", "init"}
