@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gatewright.agent.autonomy.running.bounded_log import opened, read_back
 
 WRITES = """
@@ -41,6 +43,37 @@ def test_it_never_grows_beyond_its_limit_and_has_the_end(tmp_path: Path) -> None
     assert kept.endswith(b"line 059999\n")
     numbers = [int(line.split()[1]) for line in kept.splitlines() if len(line) == 11]
     assert numbers == sorted(numbers)
+
+
+TAKEN_AWAY = """
+import os, shutil, sys, threading
+from pathlib import Path
+from gatewright.agent.autonomy.running.bounded_log import BoundedLog
+path, limit = Path(sys.argv[1]), int(sys.argv[2])
+log = BoundedLog(path, limit)
+if sys.argv[3] == "removed":
+    path.unlink()
+else:  # nothing can be made there, as on a full disk
+    shutil.rmtree(path.parent)
+    path.parent.write_text("")
+line = b"x" * 99 + b"\\n"
+for _ in range(limit // 100):
+    os.write(1, line)
+mine = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+for _ in range(limit // 100):
+    os.write(1, line)
+log.close()
+for each in mine:
+    os.fstat(each)
+"""
+
+
+@pytest.mark.parametrize("how", ["removed", "nowhere"])
+def test_where_no_other_file_can_be_had_nobody_elses_is_closed(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "logs" / "s.log"
+    argv = [sys.executable, "-c", TAKEN_AWAY, str(path), str(64 * 1024), how]
+    subprocess.run(argv, check=True)
+    assert path.parent.is_file() or path.read_bytes().endswith(b"x\n")
 
 
 def test_a_link_in_its_place_is_not_written_through(tmp_path: Path) -> None:

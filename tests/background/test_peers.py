@@ -12,7 +12,7 @@ import pytest
 
 from gatewright.agent.autonomy.running import peers
 from gatewright.agent.autonomy.running.peers import FOREIGN, ITSELF, why_refused
-from gatewright.tools.system.lifetimes import MARKED, UNSEEN, child_of_a_session, process
+from gatewright.tools.system.lifetimes import LIMITED, MARKED, UNSEEN, child_of_a_session, process
 from gatewright.tools.system.sweep import MARKER, next_marker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there it is seen")
@@ -111,6 +111,31 @@ def test_a_front_end_of_the_person_is_let_in_and_marked_ones_are_not(short: Path
         limited = f"import resource; resource.setrlimit(10, (1, {next_marker().split('-')[0]}))"
         code = f"{limited}; {CONNECT}"
         assert at.says_to(sys.executable, "-c", code, str(at.path)) == MARKED
+    finally:
+        at.end()
+
+
+@pytest.mark.parametrize("limits", ["(0, 0)", "(5, 5)", "(0, 2**61)"])
+def test_nor_is_one_that_made_its_mark_another_and_left_all_its_parents(
+    short: Path, limits: str
+) -> None:
+    """No session adopts it, and its environment says nothing: the limit cannot be taken away."""
+    code = f"""
+import os, resource
+if os.fork() == 0:
+    os.setsid()
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            pass
+        resource.setrlimit(10, {limits})
+        {CONNECT}
+    os._exit(0)
+os.wait()
+"""
+    at = Elsewhere(short)
+    try:
+        assert at.says_to(sys.executable, "-c", code, str(at.path)) == LIMITED
     finally:
         at.end()
 

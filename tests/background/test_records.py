@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.autonomy.running import ending
 from gatewright.agent.autonomy.running.known_sessions import KEPT, find, live, look
+from gatewright.agent.autonomy.running.launch import WORD
 from gatewright.agent.autonomy.running.running_record import (
     CUT,
     UNLOCKED,
@@ -204,6 +207,20 @@ def test_a_forged_record_ends_nobody_elses_process(tmp_path: Path, end: object) 
     finally:
         victim.communicate(b"\n")
     assert victim.returncode == 0
+
+
+def test_killing_one_takes_away_a_socket_and_nothing_else(tmp_path: Path) -> None:
+    """What a record names as its socket may be any file."""
+    keep = tmp_path / "keep"
+    keep.write_text("mine", encoding="utf-8")
+    argv = [sys.executable, "-c", "input()", WORD]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE) as session:
+        process = Lifetime(session.pid, started_at(session.pid))
+        found = record(tmp_path, process=process, socket=str(keep))
+        write(record_file(tmp_path, ID), replace(found, transcript="", began=time.time()))
+        ending.kill(tmp_path, replace(found, transcript="", began=time.time()))
+    assert session.returncode == -signal.SIGKILL
+    assert keep.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_long_name_of_the_runtime_directory_is_no_place(tmp_path: Path) -> None:

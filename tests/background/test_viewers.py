@@ -118,6 +118,21 @@ async def test_a_long_past_is_no_reason_to_cut_it_off(
         slow.close()
 
 
+async def test_one_that_asks_for_the_past_again_and_takes_nothing_is_cut_off(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewers, "LIMIT", 1 << 20)
+    session = FakeSession()
+    for number in range(3):
+        session.publish(said(f"{number}" + "x" * (1 << 20)))
+    async with watched(session, short) as at:
+        slow = deaf(at.path)
+        asked = b'{"type":"control_request","request_id":"%d","request":{"subtype":"session_follow"}}\n'
+        slow.sendall(b"".join(asked % number for number in range(8)))
+        await eventually(lambda: at.counts == [1, 0])
+        slow.close()
+
+
 @pytest.mark.parametrize(
     "line", [b"nonsense\n", b"[]\n", b'{"type": 7}\n', b"[" * 50_000 + b"\n", b"\xff\n"]
 )

@@ -43,6 +43,7 @@ LEVELS = [
 HARMLESS = frozenset(
     {
         "acp",
+        "dream",
         "ps",
         "logs",
         "doctor",

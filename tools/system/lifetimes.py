@@ -2,7 +2,8 @@
 
 An id alone is given out again, so a process is named with its start. What a session started is told
 by its ancestors and its marks: one that adopts stays the ancestor of all that it started, orphaned
-or not, so neither a double fork nor a changed environment hides one. Where that cannot be seen the
+or not, and a limit that was set stays set, so neither a double fork nor a changed environment hides
+one. Where that cannot be seen the
 answer is a refusal. Standard library and msgspec only.
 """
 
@@ -16,13 +17,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from gatewright.tools.system.sweep import MARKER, markers, started_at
+from gatewright.tools.system.sweep import MARKER, limited, markers, started_at
 
 DEEPEST = 256
 _PR_SET_CHILD_SUBREAPER = 36
 _OURS = "GATEWRIGHT"  # "1" in what a session starts
 UNSEEN = "its process cannot be looked at"
 MARKED = "it was started by a command of a session"
+LIMITED = "its limit of file locks (ulimit -x) is set, as only commands of sessions have it"
 
 
 class Lifetime(msgspec.Struct, frozen=True):
@@ -97,7 +99,7 @@ def child_of_a_session(pid: int, conversations: str, us: int = 0) -> str:
         elif f"\0{_OURS}=1\0".encode() in told or f"\0{MARKER}=".encode() in told:
             return MARKED
         if found.parent <= 1:
-            return ""
+            return LIMITED if limited(pid) else ""
         at, younger = found.parent, found.start
     return UNSEEN
 

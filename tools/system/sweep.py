@@ -137,16 +137,30 @@ def markers(pid: int) -> tuple[str, ...]:
     return tuple(marker for marker in (_limit(pid), _environment(pid)) if marker)
 
 
+def limited(pid: int) -> bool:
+    """Whether it has that limit at all: a marker, or what a command made of its own.
+
+    It can be lowered and, but for root, never taken away.
+    """
+    return (found := _limits(pid)) is not None and found[1] != -1
+
+
 def _limit(pid: int) -> str:
-    if sys.platform != "linux":
+    if (found := _limits(pid)) is None:
         return ""
+    number, run = found
+    return f"{run}-{number}" if run >> (_PID_BITS + _START_BITS) == _SIGN else ""
+
+
+def _limits(pid: int) -> tuple[int, int] | None:
+    if sys.platform != "linux":
+        return None
     import resource  # noqa: PLC0415  lazy: 2 ms, only once a command ended
 
     try:
-        number, run = resource.prlimit(pid, _LOCKS)
+        return resource.prlimit(pid, _LOCKS)
     except (OSError, ValueError):
-        return ""
-    return f"{run}-{number}" if run >> (_PID_BITS + _START_BITS) == _SIGN else ""
+        return None
 
 
 def _environment(pid: int) -> str:

@@ -54,10 +54,16 @@ class BoundedLog:
 
     def _write(self, data: bytes) -> None:
         if self._size + len(data) > self._limit // 2:
-            os.close(self._file)
-            self._path.replace(self._path.with_suffix(".log.before"))
-            self._file, self._size = opened(self._path), 0
+            self._turn_over()
         self._size += os.write(self._file, data)
+
+    def _turn_over(self) -> None:
+        """Another file takes over. Raises OSError: none can be had, and the one before is full."""
+        with contextlib.suppress(FileNotFoundError):  # somebody took it away
+            self._path.replace(self._path.with_suffix(".log.before"))
+        another = opened(self._path)
+        os.close(self._file)  # not before: its number may be another file's at once
+        self._file, self._size = another, 0
 
 
 def read_back(path: Path) -> bytes:

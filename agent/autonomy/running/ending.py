@@ -24,7 +24,7 @@ from gatewright.agent.autonomy.running.running_record import (
     seen,
     write,
 )
-from gatewright.agent.autonomy.running.socket_places import record_file
+from gatewright.agent.autonomy.running.socket_places import is_socket_of_ours, record_file
 from gatewright.agent.errors import SessionError
 from gatewright.tools.system.locks import busy
 from gatewright.tools.system.sweep import sweep_abandoned
@@ -61,8 +61,8 @@ def kill(home: Path, record: Record) -> Seen | None:
     if last is not None and last.pid == record.pid and not last.ended:
         ended = replace(last, state="interrupted", why=KILLED, ended=now, changed=now)
         write(file, replace(ended, ask="", viewers=0))
-    with contextlib.suppress(OSError):
-        if last is not None and last.socket:
+    if last is not None and is_socket_of_ours(Path(last.socket)):
+        with contextlib.suppress(OSError):
             Path(last.socket).unlink()
     return seen(file, now)
 

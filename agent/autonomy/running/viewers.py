@@ -10,7 +10,7 @@ The protocol is that of `agent/client` over a stream socket, one JSON object a l
 * `background_stop` has the session end as `agent stop` does; its answer comes before the end.
 
 Closing the connection leaves the session as it is. What a viewer has not taken is held up to
-LIMIT bytes beyond what it was told of the past; then it is cut off.
+LIMIT bytes beyond what it was told of the past, once at a time; then it is cut off.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Viewer:
             self.write(encoded({"type": "control_response", "response": body}))
             self._viewers.stop()
         elif self._served.knows(name):
-            self._telling_past = name == FOLLOW
+            self._telling_past = name == FOLLOW and not self._past
             self._served.take(asked.request_id, asked.request)
             self._telling_past = False
         else:
