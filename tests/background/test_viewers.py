@@ -127,7 +127,9 @@ async def test_one_that_asks_for_the_past_again_and_takes_nothing_is_cut_off(
         session.publish(said(f"{number}" + "x" * (1 << 20)))
     async with watched(session, short) as at:
         slow = deaf(at.path)
-        asked = b'{"type":"control_request","request_id":"%d","request":{"subtype":"session_follow"}}\n'
+        asked = (
+            b'{"type":"control_request","request_id":"%d","request":{"subtype":"session_follow"}}\n'
+        )
         slow.sendall(b"".join(asked % number for number in range(8)))
         await eventually(lambda: at.counts == [1, 0])
         slow.close()
