@@ -15,7 +15,7 @@ _TAGS = later(
     r"<(?=\s*/?\s*(?:antml:|system|user|assistant|human|tool|function|invoke|parameter|result|task-|"
     r"local-|command-|bash-|persisted|new-diagnostics|env\b|thinking\b|output\b|error\b|agent\b|"
     r"notice\b|message\b|instructions?\b|reminder\b|important\b|policy\b|permissions?\b|"
-    r"attached\b|monitor-))",
+    r"attached\b|monitor-|project-|next-step))",
     re.IGNORECASE,
 )
 _ROLES = later(

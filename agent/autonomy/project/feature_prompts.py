@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.agents.inert_text import BROKEN, as_data, in_line
+from gatewright.agent.agents.inert_text import as_data, in_line
 from gatewright.agent.autonomy.project.course import REPAIRS, At
 from gatewright.agent.autonomy.project.features import Feature, FeatureList
 from gatewright.agent.autonomy.project.project_file import FILE
@@ -54,7 +54,7 @@ def first_prompt(listed: FeatureList, feature: Feature) -> str:
 
 
 def repair_prompt(feature: Feature, at: At) -> str:
-    reason = _closed(as_data(at.reason)[0])
+    reason = as_data(at.reason)[0]
     return REPAIR.format(id=feature.id, tag=TAG, reason=reason, n=at.repairs, most=REPAIRS)
 
 
@@ -64,8 +64,7 @@ def verify_prompt(listed: FeatureList, feature: Feature) -> str:
 
 
 def plan_prompt(goal: str) -> str:
-    text = as_data(goal)[0].replace("</project-goal", f"{BROKEN}/project-goal")
-    return PLAN.format(goal=text)
+    return PLAN.format(goal=as_data(goal)[0])
 
 
 def frame(listed: FeatureList, feature: Feature) -> str:
@@ -83,10 +82,5 @@ def frame(listed: FeatureList, feature: Feature) -> str:
         f"note of {each.id} ({each.state}, {in_line(each.title)}): {in_line(each.note)[:LINE]}"
         for each in others[-NOTED:]
     ]
-    text = _closed("\n".join(lines))
+    text = "\n".join(lines)
     return f'<{TAG} id="{feature.id}">\n{text}\n</{TAG}>'
-
-
-def _closed(text: str) -> str:
-    """Without an end of a frame that is not ours."""
-    return text.replace(f"</{TAG}", f"{BROKEN}/{TAG}")

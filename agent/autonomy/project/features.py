@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.text.printable import visible
 from gatewright.agent.text.well_formed import well_formed
 from gatewright.tools.system.patterns import later
 
@@ -135,20 +136,20 @@ def checked(list: FeatureList) -> FeatureList:
 def _short(what: str, text: str, most: int) -> None:
     if len(text) > most:
         raise ProjectError(f"{what} has more than {most:,} characters.")
-    if well_formed(text) != text or any(each in text for each in "\0\x1b\r"):
+    if well_formed(text) != text or visible(text) != text:
         raise ProjectError(f"{what} holds characters that are no text.")
 
 
 def _one_line(what: str, text: str, most: int) -> None:
     """What a person is shown in a line has no second one that they do not see."""
-    _short(what, text, most)
     if text and not text.isprintable():
         raise ProjectError(f"{what} has to be one line of plain text.")
+    _short(what, text, most)
 
 
 def noted(before: str, more: str) -> str:
-    """A note with a line more: the newest are kept."""
-    text = "\n".join(filter(None, (before, more.strip())))
+    """A note with a line more, whatever an output or an agent put into it: the newest are kept."""
+    text = "\n".join(filter(None, (before, visible(well_formed(more)).strip())))
     return text if len(text) <= NOTE else f"…{text[1 - NOTE :]}"
 
 

@@ -120,7 +120,7 @@ class GoingOn:
                 return Ended("limit", f"It went on {ROUNDS} times, the most there may be.")
             self.rounds += 1
             self._tell_round(standing)
-            step = as_data(standing.next[:STEP])[0].replace("</next-step", "\u2039/next-step")
+            step = as_data(standing.next[:STEP])[0]
             ended = await turns.turn(GO_ON.format(step=step), "project", self._named)
             if ended.stop in STOPPED and (why := bounds.may()):
                 return Ended("limit", why)
