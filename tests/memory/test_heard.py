@@ -117,5 +117,6 @@ def test_an_answer_is_read_leniently_and_never_believed() -> None:
     said = '```json\n[{"text": "one", "x": 1}, {"text": 3}, "no", {"topic": "t"}, null]\n```'
     assert proposals(said) == [Proposed(text="one")]
     assert len(proposals('[{"text": "a"},{"text": "b"},{"text": "c"},{"text": "d"}]')) == 3
-    for answer in ("", "[]", "none", "[[[", '{"text": "a"}', "]["):
+    deep = '[{"text": "a", "x": ' + "[" * 5_000 + "]" * 5_000 + "}]"
+    for answer in (deep, "[" * 5_000 + "]" * 5_000, "", "[]", "none", "[[[", '{"text": "a"}', "]["):
         assert proposals(answer) == []

@@ -238,6 +238,15 @@ def test_a_journal_that_names_other_places_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "evil").exists()
 
 
+def test_a_journal_that_is_nested_for_ever_is_told(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "m")
+    store.learn([A])
+    for text in (b'[{"name":' + b"[" * 50_000, b'[{"x":' + b'{"a":' * 50_000):
+        (store.folder / ".journal.json").write_bytes(text)
+        with pytest.raises(MemoryFailure, match="not as it was written"):
+            store.look()
+
+
 def test_a_pipe_and_a_directory_wait_for_nobody(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
@@ -260,6 +269,19 @@ def test_a_topic_of_100_mb_is_neither_read_nor_written_whole(tmp_path: Path) -> 
     assert [fact.text for topic in store.topics() for fact in topic.facts] == [
         A.text, "The first of it.",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [".waiting.json", ".dream.json", ".proposal.json"])
+def test_what_is_nested_for_ever_is_nothing(tmp_path: Path, name: str) -> None:
+    store = MemoryStore(tmp_path / "m")
+    store.learn([A])
+    (store.folder / name).write_bytes(b'{"a":' * 50_000)
+    assert not store.waiting()
+    assert store.proposal() is None
+    with pytest.raises(MemoryFailure, match="no /dream to undo"):
+        store.undo()
+    store.learn([B])
+    assert len(store.look().facts()) == 2
 
 
 def test_what_waits_is_kept_or_dropped(tmp_path: Path) -> None:

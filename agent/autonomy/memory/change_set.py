@@ -70,7 +70,7 @@ def finish(folder: Path, step: Callable[[str], object] = lambda _: None) -> None
         return
     try:
         edits = msgspec.json.decode(data, type=list[_Edit])
-    except msgspec.DecodeError:  # replaced whole, so it was never ours
+    except (msgspec.DecodeError, RecursionError):  # replaced whole, so it was never ours
         raise MemoryFailure(
             f"{folder / JOURNAL} is not as it was written: look at it, and remove it."
         ) from None

@@ -57,13 +57,13 @@ def listed(answer: str, kind: type[T]) -> Sequence[T]:
     begin, end = answer.find("["), answer.rfind("]")
     try:
         found = msgspec.json.decode(answer[begin : end + 1], type=list[msgspec.Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return []
     made: list[T] = []
     for each in found:
         try:
             made.append(msgspec.json.decode(each, type=kind))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             continue
     return made
 

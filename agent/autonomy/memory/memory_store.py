@@ -274,14 +274,14 @@ def _is_text(data: bytes) -> bool:
 def _waiting(now: Contents) -> Sequence[Fact]:
     try:
         return msgspec.json.decode(now.files.get(WAITING, b"[]"), type=list[Fact])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return ()
 
 
 def _stored(now: Contents, name: str) -> Dreamt | None:
     try:
         return msgspec.json.decode(now.files[name], type=Dreamt)
-    except (KeyError, msgspec.DecodeError):
+    except (KeyError, msgspec.DecodeError, RecursionError):
         return None
 
 
