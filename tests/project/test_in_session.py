@@ -213,6 +213,20 @@ async def test_the_person_who_changes_the_mode_ends_it_and_keeps_theirs(tmp_path
         assert made.session.mode == "acceptEdits"
 
 
+async def test_what_changes_while_it_is_verified_is_checked_once_more(tmp_path: Path) -> None:
+    """Whoever did it, the verification included: the check is about what is committed."""
+    repository(tmp_path / "project", demo("pending"))
+    moves = 'call[m]: Bash {"command": "mv f1.txt g1.txt"}'
+    back = 'call[b]: Bash {"command": "mv g1.txt f1.txt"}'
+    script = [touch("f1"), "say: there it is", moves, PASS, back, "say: again", PASS]
+    async with desk(tmp_path, script) as made:
+        await line(made, "auto")
+        assert "1 done" in await ended(made)
+        told = [each.text for each in made.seen.of(Noticed)]
+        assert "Check failed: test -e f1.txt" in told
+        assert "f1.txt" in git(made.project, "show", "--name-only", "--format=", "HEAD")
+
+
 async def test_confirm_asks_before_each(tmp_path: Path) -> None:
     file = repository(tmp_path / "project")
     async with desk(tmp_path, list(done("f1"))) as made:

@@ -125,11 +125,8 @@ class Commits:
             if self._filtered(git):
                 raise ProjectError(f"{feature.id} is done and not committed: {FILTER}.")
             head, changed = _head(git), _changed(git)
-            out = [name for name, new in changed.items() if new and self._stays_out(name)]
-            names = [*(name for name in changed if name not in out), _LIST]
-            _put(git, names, "--add", "--remove")
-            if out:
-                _put(git, out, "--force-remove")
+            out = self._taken(git, changed)
+            _put(git, [_LIST], "--add", "--remove")
             tree = _text(git, "write-tree")
             if head and tree == _text(git, "rev-parse", f"{head}^{{tree}}"):
                 return ""
@@ -137,6 +134,25 @@ class Commits:
             with _index(found, git):
                 git.run("update-ref", self._ref, made, head or "0" * len(made), seconds=SHORT)
         return f"{made[:9]}{f', without {_some(out)}' if out else ''}"
+
+    def state(self) -> str:
+        """What a commit would hold now, but for the list; empty where there are none.
+
+        Raises ProjectError.
+        """
+        found = repository_of(self._root)
+        if self.off or found is None or found.common != self._common:
+            return ""
+        with self._git(found) as git:
+            self._taken(git, {n: new for n, new in _changed(git).items() if n != _LIST})
+            return _text(git, "write-tree")
+
+    def _taken(self, git: Git, changed: Mapping[bytes, bool]) -> list[bytes]:
+        """What changed is in its own index now, but for these."""
+        out = [name for name, new in changed.items() if new and self._stays_out(name)]
+        _put(git, (name for name in changed if name not in out), "--add", "--remove")
+        _put(git, out, "--force-remove")
+        return out
 
     # what has to be so
 
@@ -279,8 +295,8 @@ def _ignored(git: Git) -> frozenset[bytes]:
 
 def _put(git: Git, names: Iterable[bytes], *how: str) -> None:
     """Into its own index as they lie here, or out of it."""
-    text = b"".join(name + b"\0" for name in names)
-    git.run("update-index", "-z", *how, "--stdin", seconds=LONG, input=text)
+    if text := b"".join(name + b"\0" for name in names):
+        git.run("update-index", "-z", *how, "--stdin", seconds=LONG, input=text)
 
 
 def _some(names: Sequence[bytes]) -> str:

@@ -209,7 +209,9 @@ class ProjectSession:
             begin=lambda listed: self._begins(commits, listed),
             work=lambda prompt: self._work(prompt, wanted),
             check=lambda command: self._between(wanted, lambda: self._check(command)),
-            verify=lambda feature: self._between(wanted, lambda: self._verify(file, feature)),
+            verify=lambda feature: self._between(
+                wanted, lambda: self._verified(file, feature, commits)
+            ),
             commit=lambda feature: aside(lambda _: commits.commit(feature)),
             clear=lambda: self._host.publish(Cleared()),
             confirm=self._confirm,
@@ -257,6 +259,17 @@ class ProjectSession:
         passed = isinstance(outcome, Passed)
         self._tell(f"Check {'passed' if passed else 'failed'}: {command}", "dim")
         return outcome
+
+    async def _verified(self, file: ProjectFile, feature: Feature, commits: Commits) -> Outcome:
+        """What its check saw is what is committed: where files changed since, it runs once more."""
+        before = await aside(lambda _: commits.state())
+        outcome = await self._verify(file, feature)
+        if not isinstance(outcome, Passed) or not feature.check:
+            return outcome
+        if await aside(lambda _: commits.state()) == before:
+            return outcome
+        self._tell(f"{feature.id}: files changed while it was verified.", "dim")
+        return await self._check(feature.check)
 
     async def _verify(self, file: ProjectFile, feature: Feature) -> Outcome:
         prompt, about = verify_prompt(file.read(), feature), f"verifies {feature.id}"
