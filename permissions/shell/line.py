@@ -18,7 +18,7 @@ from gatewright.permissions.shell.parse.lexer import Lexer
 from gatewright.permissions.shell.parse.reading import Command, Reading, Scope
 from gatewright.permissions.shell.parse.syntax import Syntax, has_error, syntax_of
 from gatewright.permissions.shell.parse.word_reader import TOO_MUCH
-from gatewright.permissions.shell.parse.words import Arg, Piece, Word, expand
+from gatewright.permissions.shell.parse.words import Arg, Piece, Word, expand, spread
 from gatewright.tools.system.patterns import later
 
 MAX_CHARS = 10_000
@@ -234,7 +234,7 @@ class _Replay:
         if not (command.words or command.assigns or command.redirects):
             return None
         part = Part(
-            argv=tuple(arg for word in command.words for arg in self._args(word)),
+            argv=spread(tuple(arg for word in command.words for arg in self._args(word))),
             assigns=tuple((name, self._expand(word)) for name, word in command.assigns),
             redirects=tuple(
                 Target(

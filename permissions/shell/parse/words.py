@@ -6,13 +6,14 @@ A piece remembers whether it was quoted, because that decides what the shell wou
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.permissions.rulebook.runners import is_runner
 from gatewright.tools.system.patterns import later
 
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
@@ -78,6 +79,7 @@ class Arg(msgspec.Struct, frozen=True):
 
 
 _MAGIC = later(r"[*?]")
+_WILD = later(r"[*?\[]")
 _BRACE = later(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ESCAPED = later(r"\\(.)", re.DOTALL)
 _TO_ESCAPE = later(r"([*?\[\]{},\\])")
@@ -175,6 +177,37 @@ class _Expansion:
             patterns=patterns,
             variants=variants,
         )
+
+
+def spread(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
+    """A command with the words apart that braces make where a program's name may be among them."""
+    if not any(arg.variants for arg in argv):
+        return argv
+    if (first := _apart(argv[0])) != argv[:1]:
+        return tuple(replace(arg, dynamic=True) for arg in (*first, *_all_apart(argv[1:])))
+    return (*first, *_all_apart(argv[1:])) if is_runner(first[0].text) else argv
+
+
+def _all_apart(argv: tuple[Arg, ...]) -> Iterator[Arg]:
+    return (one for arg in argv for one in _apart(arg))
+
+
+def _apart(arg: Arg) -> tuple[Arg, ...]:
+    """The words that braces make of one, as the shell gives them to what it runs."""
+    texts = tuple(_ESCAPED.sub(r"\1", one) for one in arg.patterns)
+    if not arg.variants or arg.variants != texts:  # or one of several that a variable may hold
+        return (arg,)
+    return tuple(
+        replace(
+            arg,
+            text=text,
+            dynamic=True,
+            variants=(),
+            patterns=(shape,) if _WILD.search(text) else (),
+        )
+        for text, shape in zip(texts, arg.patterns, strict=True)
+        if text or arg.quoted
+    )
 
 
 def _several(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]) -> Arg | None:
