@@ -17,6 +17,7 @@ from gatewright.tools.protocol import TextContent
 
 USAGE = "Usage: /snip [N | FROM-TO | last N | tool results | undo]"
 NOTHING = "There is no finished round to cut since the last summary or /clear."
+SMALL = "No result of a tool is large enough to cut that the model could look up again."
 ALREADY = "That is cut out already: /snip undo takes the last cut back."
 
 
@@ -58,7 +59,7 @@ def snipped(talk: Conversation, wish: str) -> Snipped:
     else:
         cut = Cut(now.rounds | _meant(words, [each.number for each in rounds]), now.results)
     if cut == now:
-        raise SessionError(ALREADY)
+        raise SessionError(ALREADY if now.rounds or now.results else SMALL)
     return _event(talk, cut)
 
 

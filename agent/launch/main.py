@@ -21,7 +21,15 @@ NAMING = ("--model", "--permission-mode")
 
 
 def main() -> int:
-    arguments = sys.argv[1:]
+    try:
+        code = begun(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return unread()
+    return code
+
+
+def begun(arguments: list[str]) -> int:
     if arguments in VERSION_FLAGS:
         return show_version()
     from gatewright.agent.launch.own_modules import install  # noqa: PLC0415  lazy: 0.3 ms
@@ -30,6 +38,16 @@ def main() -> int:
     if arguments[:1] == ["ps"] and (code := in_background(arguments, None)) is not None:
         return code  # it needs nothing of what the rest loads, 60 ms
     return launch(arguments, begin_early(arguments))
+
+
+def unread() -> int:
+    """Whoever read what is printed has gone: as quiet as any filter."""
+    import os  # noqa: PLC0415  loaded by the interpreter
+
+    from gatewright.agent.launch.exits import Exit  # noqa: PLC0415  lazy: 1 ms
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what waits to go out is not tried again
+    return Exit.SIGPIPE
 
 
 def begin_early(arguments: Sequence[str]) -> Early | None:

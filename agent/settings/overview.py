@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 AT_ONCE = ("permissions.", "web.", "env.")  # read again for every call
-NEXT = ("skillOverrides.", "skills.disabled")
+NEXT = ("skillOverrides.", "skills.disabled", "autoMemory")
 ELSEWHERE = ("permissions.additionalDirectories",)  # has a panel of its own
 
 

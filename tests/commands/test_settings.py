@@ -150,6 +150,12 @@ async def test_one_is_set_and_taken_back(desk: Desk) -> None:
     assert desk.read()["ui"] == {"theme": "light"}
 
 
+async def test_it_is_said_when_a_change_counts(desk: Desk) -> None:
+    desk.open()
+    assert "counts from the next message on" in await desk.said("/config autoMemory ask")
+    assert "a new one has it" in await desk.said("/config autoCompact false")
+
+
 async def test_a_stronger_layer_is_named(desk: Desk) -> None:
     desk.put({"model": "demo/other"}, project=True)
     desk.open()

@@ -140,6 +140,8 @@ def test_nothing_is_cut_twice_and_nothing_that_waits() -> None:
     talk.apply(snipped(talk, "1"))
     with pytest.raises(SessionError, match="cut out already"):
         snipped(talk, "1")
+    with pytest.raises(SessionError, match="No result of a tool is large enough"):
+        snipped(told(said("first"), answered("the first")), "tool results")
     open_ = told(*STORY, said("fourth"), answered("look", "d"))
     assert [each.number for each in rounds_of(open_)] == [1, 2, 3]
     put_off = CallPart("d", "Read", {})

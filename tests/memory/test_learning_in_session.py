@@ -168,7 +168,7 @@ async def test_memory_names_the_files_and_edits_them(tmp_path: Path) -> None:
         assert isinstance(listed, Pick)
         path = str(of(made).folder / "tests.md")
         assert path in [each.id for each in listed.choices]
-        assert "1 facts" in said(listed)
+        assert ": 1 fact, " in said(listed)
         form = await listed.choose(path)
         assert isinstance(form, Form)
         await form.take(form.text.replace("so", "not so"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.extensions.project.project_extension import Projects
@@ -246,6 +247,17 @@ async def test_limits(tmp_path: Path) -> None:
         assert "1 done. f2 is next." in await ended(made)
         for wrong in ("--max", "--max x", "--budget -1", "--fast"):
             assert "/project auto [--confirm]" in await line(made, f"auto {wrong}")
+        assert "--budget takes a number above 0" in await line(made, "auto --budget")
+
+
+async def test_what_is_missing_is_said_with_how_it_is_written(tmp_path: Path) -> None:
+    file = repository(tmp_path / "project")
+    async with desk(tmp_path, ["say: hello"]) as made:
+        assert (await line(made, "retry")).startswith("Say which one: /project retry ID")
+        assert (await line(made, "add")).startswith("Say what is to be done: /project add TITLE")
+        for each in file.read().features:
+            file.put(replace(each, state="blocked"))
+        assert "/project retry ID has a blocked one done again" in await line(made, "next")
 
 
 async def test_a_budget_ends_it(tmp_path: Path) -> None:

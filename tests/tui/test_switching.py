@@ -250,3 +250,17 @@ async def test_there_and_back_and_leaving_closes_everything() -> None:
         await s.app.leave()
         assert made.first.closed
         assert s.app.session is made.first.facade()
+
+
+async def test_nothing_is_asked_where_what_is_left_goes_on_by_itself() -> None:
+    async def over(context: CommandContext) -> Outcome:
+        return Switch(path="0198-other")
+
+    async with two() as (s, made):
+        add_command(made.first.commands, "over", over)
+        made.first.stays = "0198"
+        made.first.publish(TasksChanged(running=("serve",)))
+        await s.until(lambda: bool(s.app.repl.view.tasks))
+        await _say(s, "/over")
+        await s.see("The shed is red.")
+        assert "would be stopped" not in s.text()

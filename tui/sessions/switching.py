@@ -60,7 +60,8 @@ class Switching:
         """Go over, once nothing is lost by it or the person wants it so."""
         if self._talk.busy_shell:
             self._talk.note(OWN_COMMAND, "warning")
-        elif tasks := self._screen.repl.view.tasks:
+        elif (tasks := self._screen.repl.view.tasks) and not self._stays:
+            self._screen.repl.sheet.close()  # else what was chosen from looks as if it took keys
             self._screen.repl.reach.pick(self._sure(to, len(tasks)))
         else:
             await self.go(to)
@@ -104,13 +105,18 @@ class Switching:
             len(view.tasks),
             len(view.jobs),
         )
-        if self.shown is not None and self.shown.stays:
+        if self._stays:
             turn, count, jobs = False, 0, 0
         tasks = f"{count} background task{'' if count == 1 else 's'}" if count else ""
         own = "your own command" if self._talk.busy_shell else ""
         to_come = f"{jobs} job{'' if jobs == 1 else 's'} to come, until you resume" if jobs else ""
         told = ("the turn that runs" if turn else "", own, tasks, to_come)
         return [each for each in told if each]
+
+    @property
+    def _stays(self) -> bool:
+        """Whether it goes on by itself, whoever looks: leaving it stops nothing."""
+        return self.shown is not None and bool(self.shown.stays)
 
     async def go(self, to: Switch) -> None:
         here, others = self.shown, self.others

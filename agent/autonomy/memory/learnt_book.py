@@ -75,7 +75,8 @@ class LearntBook:
         except GatewrightError as error:
             return (str(error),)
         count = len(now.facts())
-        lines = [f"Learnt in sessions here, autoMemory {self.mode}: {count} facts, {self.folder}."]
+        facts = "1 fact" if count == 1 else f"{count} facts"
+        lines = [f"Learnt in sessions here, autoMemory {self.mode}: {facts}, {self.folder}."]
         if waiting:
             lines.append("To be kept or not, /memory keep [NUMBERS] or /memory drop [NUMBERS]:")
             lines += numbered(waiting)

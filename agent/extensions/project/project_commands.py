@@ -32,6 +32,7 @@ FORMS = {
     "auto": "/project auto [--confirm] [--max N] [--budget USD]",
     "retry": "/project retry ID",
 }
+NOTHING_WAITS = "Nothing of the list waits to be done."
 SIGNS = {"pending": "waits", "doing": "begun", "done": "done", "blocked": "blocked"}
 
 
@@ -100,17 +101,18 @@ def _add(rest: str, session: ProjectSession) -> Outcome:
     parts = [part.strip() for part in rest.split("|", 2)]
     title, acceptance, check = (*parts, "", "")[:3]
     if not title:
-        raise ProjectError(FORMS["add"])
+        raise ProjectError(f"Say what is to be done: {FORMS['add']}")
     file = session.file
     listed = file.read() if file.there else FeatureList(goal=session.root.name)
     feature = Feature(id=listed.free_id(), title=title, acceptance=acceptance, check=check)
     file.write(listed.with_more(feature))
-    return Say.text(f"{feature.id}: {title}. {len(listed.features) + 1} in the list.")
+    count = len(listed.features) + 1
+    return Say.text(f"{feature.id}: {title}. {count} in the list; /project next does what is next.")
 
 
 def _retry(id: str, session: ProjectSession) -> Outcome:
     if not id:
-        raise ProjectError(FORMS["retry"])
+        raise ProjectError(f"Say which one: {FORMS['retry']}. /project list shows them.")
     if session.running:
         raise ProjectError(RUNNING)
     feature = session.file.read().find(id)
@@ -125,9 +127,11 @@ def _begin(verb: str, rest: str, session: ProjectSession) -> Outcome:
     wanted = wanted_of(rest) if verb == "auto" else Wanted()
     if verb == "next" and rest:
         raise ProjectError("/project next takes nothing more: it does the first that waits.")
-    feature = session.file.read().next
+    listed = session.file.read()
+    feature = listed.next
     if feature is None:
-        return Say.text("Nothing of the list waits to be done. /project add TITLE adds to it.")
+        more = " /project retry ID has a blocked one done again." if listed.count("blocked") else ""
+        return Say.text(f"{NOTHING_WAITS} /project add TITLE adds to it.{more}")
     session.begin(wanted)
     return Say.text(f"Begins with {feature.id}, {feature.title}. Esc or /project stop ends it.")
 
@@ -141,15 +145,20 @@ def wanted_of(rest: str) -> Wanted:
         try:
             if word == "--confirm":
                 confirm = True
-            elif word == "--max" and words:
-                most = int(_above_zero(int(words.pop(0))))
-            elif word == "--budget" and words:
-                budget = _above_zero(float(words.pop(0).removeprefix("$")))
+            elif word == "--max":
+                most = int(_above_zero(int(_value(words))))
+            elif word == "--budget":
+                budget = _above_zero(float(_value(words).removeprefix("$")))
             else:
                 raise ProjectError(f"{word} means nothing here: {FORMS['auto']}")
         except ValueError:
             raise ProjectError(f"{word} takes a number above 0: {FORMS['auto']}") from None
     return Wanted(auto=True, confirm=confirm, most=most, budget=budget)
+
+
+def _value(words: list[str]) -> str:
+    """What follows a flag; nothing is no number either."""
+    return words.pop(0) if words else ""
 
 
 def _above_zero(number: float) -> float:
@@ -185,7 +194,7 @@ def _stop(session: ProjectSession) -> Outcome:
 
 def _init(goal: str, host: Host, session: ProjectSession) -> Outcome:
     if not goal:
-        raise ProjectError(FORMS["init"])
+        raise ProjectError(f"Say what it is all for: {FORMS['init']}")
     file = session.file
     if file.there:
         raise ProjectError(
@@ -221,13 +230,19 @@ async def _drawn_up(goal: str, host: Host, session: ProjectSession, file: Projec
     except (ProjectError, RunOver) as error:
         told(f"No list was written. {error}")
         return
-    count = len(listed.features)
-    told(f"{FILE}: {count} features. /project next does the first, /project auto all.", good=True)
+    told(
+        f"{FILE}: {_features(listed)}. /project next does the first, /project auto all.", good=True
+    )
 
 
 async def _planned(goal: str, session: ProjectSession) -> FeatureList:
     value = await session.agents.ask("Plan", plan_prompt(goal), PLAN, "draws up the features")
     return list_of(goal, value)
+
+
+def _features(listed: FeatureList) -> str:
+    count = len(listed.features)
+    return "1 feature" if count == 1 else f"{count} features"
 
 
 def _question(listed: FeatureList) -> Ask:
@@ -247,7 +262,7 @@ def _question(listed: FeatureList) -> Ask:
     ]
     return Ask(
         kind="question",
-        title=f"Write this list of {len(listed.features)} features?",
+        title=f"Write this list of {_features(listed)}?",
         body=(Text("\n".join(lines)),),
         options=(Option("write", "Write it", "y"), Option("no", "No", "n")),
         reason=f"It becomes {FILE}, which you can change at any time.",
