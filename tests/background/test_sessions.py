@@ -126,6 +126,7 @@ def test_no_command_of_a_session_has_to_do_with_any(program: Program) -> None:
         (["x", "--no-such-flag"], "--no-such-flag"),
         (["x", "--permission-mode", "nonsense"], "--permission-mode"),
         (["x", "--resume"], "agent bg --resume ID"),
+        ([], 'agent bg "PROMPT"'),
         (["", "--model", "demo"], 'agent bg "PROMPT"'),
         (["--resume", "nobody"], "No session here matches"),
     ],

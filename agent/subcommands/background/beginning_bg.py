@@ -38,7 +38,8 @@ NONE = asdict(LaunchOptions())
 EMPTY = 'Say what it is to do: agent bg "PROMPT".'
 PICK = "Say which session goes on: agent bg --resume ID."
 BEGAN = (
-    "{id} began in the background. agent logs {id} -f shows what it says, agent stop {id} ends it."
+    "{id} began in the background. agent attach {id} shows it, agent logs {id} -f prints what it "
+    "says, agent stop {id} ends it."
 )
 BESIDE = (
     "{id} works in this checkout, so it works in a work tree of its own; --here works beside it."

@@ -19,7 +19,7 @@ def quick(arguments: Sequence[str]) -> int | None:
 
         show(own_home(os.environ), all_="--all" in words, as_json="--json" in words)
         return 0
-    if name == "bg" and words and words != ["clean"] and not HELP.intersection(words):
+    if name == "bg" and words != ["clean"] and not HELP.intersection(words):
         from gatewright.agent.subcommands.background.beginning_bg import begin  # noqa: PLC0415
 
         begin(words)
