@@ -139,6 +139,7 @@ class TestFiles:
         assert names(book) == ["a"]
         told = f"{path}:4: there is no field 'permisionMode', did you mean permissionMode."
         assert book.problems() == (told,)
+        assert book.now().notes == (), "one mistake is told once"
 
     @pytest.mark.parametrize(
         ("more", "told"),

@@ -111,7 +111,8 @@ def _read(
 
         if standing.origin not in OWNERS:
             return Found(source, None, (*problems, at("acp", NOT_HERE)))
-    notes = [escaped(f"{source}:{note.line}: {note.text}.") for note in front.notes]
+    noted = (escaped(f"{source}:{note.line}: {note.text}.") for note in front.notes)
+    notes = [each for each in noted if each not in problems]  # one mistake is told once
     if any(each.fatal for each in wrong):
         return Found(source, None, tuple(problems), tuple(notes))
     if not USUAL.fullmatch(name):
