@@ -107,6 +107,7 @@ class Brief(_In, frozen=True):
             title=self.title and self.title[:MANY],
             kind=self.kind and self.kind[:MANY],
             status=self.status,
+            content=_text(f"[{LOST}]") if self.session_update.endswith("_chunk") else None,
             raw_input=LOST,
             cost=self.cost,
         )
@@ -161,6 +162,10 @@ class Choice(_In, frozen=True):
 class Permission(OfSession, frozen=True):
     tool_call: Update
     options: list[Choice]
+
+
+def _text(text: str) -> Any:
+    return {"type": "text", "text": text}
 
 
 def text_of(block: object) -> str:

@@ -342,7 +342,8 @@ class TestBulk:
             {"ask": permission(toolCallId="t", locations=[{"path": "a.txt"}])},
             {"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t",
                         "status": "completed", "content": [0] * 700_000}},
-            {"report": "answers"},
+            {"say": "x" * 2_000_000},
+            {"say": "the end"},
         ]  # fmt: skip
         fake = FakeExecutor()
         async with played(tmp_path, [steps], fake=fake) as made:
@@ -350,6 +351,7 @@ class TestBulk:
             asked = next(each for each in made.alone.of(ToolStarted) if each.name == OWN_CALL)
             assert asked.target == "big"
             assert made.alone.of(ToolFinished)[-1].ok
+            assert made.alone.words == "[too much to be kept]the end"
             judged = [part.input for part in calls_of(made.alone, "AcpPermission")]
             assert judged[0]["unsaid"], "an input that is not kept is not left out of account"
 
