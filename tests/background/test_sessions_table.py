@@ -20,6 +20,7 @@ def test_peek_reply_attach_and_stop(program: Program) -> None:
         one.press("enter")
         one.wait_for("Here.")
         one.press("escape")
+        one.wait_gone("Here.")  # what comes right behind an Esc is one key with it
         one.wait_for("a attaches")
         one.send("r")
         one.wait_for(f"/reply {b.id}")
@@ -47,6 +48,7 @@ def test_from_a_screen_with_a_session_of_its_own(program: Program) -> None:
         say(one, "/sessions")
         one.wait_for("Nothing runs in the background")
         one.press("escape")
+        one.wait_gone("Nothing runs in the background")
         b.begin("Are you there?")
         say(one, "/sessions")
         one.wait_for("a attaches", "Are you there?")

@@ -33,6 +33,7 @@ OWN: dict[str, str] = {
     "agent/launch/bug_report.py": "our own log, for the person",
     "agent/launch/defect_log.py": "our own log",
     "agent/launch/log.py": "our own log",
+    "agent/launch/main.py": "where nothing is kept, for what nobody reads any more",
     "agent/autonomy/memory/": "our own notes of sessions; of files only whether they have a name",
     "agent/autonomy/schedules/": "our own files of schedules",
     "agent/autonomy/running/": "our own records, logs and sockets of sessions in the background",

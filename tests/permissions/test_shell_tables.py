@@ -43,7 +43,6 @@ LEVELS = [
 HARMLESS = frozenset(
     {
         "acp",
-        "dream",
         "ps",
         "logs",
         "doctor",
