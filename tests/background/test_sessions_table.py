@@ -17,11 +17,13 @@ def test_peek_reply_attach_and_stop(program: Program) -> None:
         b.begin("Are you there?")
         one = b.table()
         one.wait_for("Are you there?", "a attaches", "r replies", "X stops")
+        one.look()
         one.press("enter")
         one.wait_for("Here.")
         one.press("escape")
         one.wait_gone("Here.")  # what comes right behind an Esc is one key with it
         one.wait_for("a attaches")
+        one.look()
         one.send("r")
         one.wait_for(f"/reply {b.id}")
         one.send("Do more.")
