@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -161,6 +163,10 @@ def unseen(*_: object) -> str:
     return UNSEEN
 
 
+def seen(*_: object) -> str:
+    return ""
+
+
 def test_another_user_itself_and_what_is_not_seen_are_refused(
     short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,3 +183,23 @@ def test_another_user_itself_and_what_is_not_seen_are_refused(
             assert why_refused(peer, "/nowhere") == FOREIGN
     assert child_of_a_session(2**22 - 1, "/nowhere") == UNSEEN
     assert process(2**22 - 1) is None
+
+
+def test_one_that_comes_to_a_session_with_many_open_files_is_judged_too(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above 1,023, where a session with many servers and files may be."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 1500:
+        pytest.skip("so many files cannot be open here")
+    with contextlib.ExitStack() as stack:
+        here = stack.enter_context(socket.socket(socket.AF_UNIX))
+        there = stack.enter_context(socket.socket(socket.AF_UNIX))
+        here.bind(str(short / "s"))
+        here.listen()
+        there.connect(str(short / "s"))
+        peer = stack.enter_context(here.accept()[0])
+        for _ in range(1100):
+            stack.callback(os.close, os.dup(peer.fileno()))
+        monkeypatch.setattr(os, "getpid", lambda: 1)
+        monkeypatch.setattr(peers, "child_of_a_session", seen)
+        assert why_refused(peer, "/nowhere") == ""

@@ -40,9 +40,15 @@ def why_refused(peer: socket.socket, conversations: str) -> str:
         if handle >= 0:
             stack.callback(os.close, handle)
         why = child_of_a_session(pid, conversations, os.getpid())
-        if not why and handle >= 0 and select.select([handle], [], [], 0)[0]:
-            return UNSEEN  # it is gone, and its id may be another's
+        if not why and handle >= 0 and _gone(handle):
+            return UNSEEN  # its id may be another's
         return why
+
+
+def _gone(handle: int) -> bool:
+    looks = select.poll()  # `select` cannot look at a descriptor above 1,023
+    looks.register(handle, select.POLLIN)
+    return bool(looks.poll(0))
 
 
 def _handle(peer: socket.socket) -> int:
