@@ -16,6 +16,7 @@ from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 PERMISSION = "AcpPermission"
 ALLOWED = "Allowed: the other program does it itself, in its sandbox."
+ITSELF = "The other program would do it itself. Your answer does not widen its sandbox."
 UNSAID = "It does not say what it would do."
 
 
@@ -60,8 +61,8 @@ class PermissionTool(StructTool[Act]):
     def view(self, input: Act, result: ToolResult | None) -> Sequence[Block]:
         if result is not None:
             return ()
-        told = Text(f"Its own words: {input.title}", "dim")
-        return (Command(input.command), told) if input.command else (told,)
+        told = (Text(f"Its own words: {input.title}", "dim"), Text(ITSELF, "dim"))
+        return (Command(input.command), *told) if input.command else told
 
     async def run(self, input: Act, ctx: ToolContext) -> Run:
         del input

@@ -10,7 +10,7 @@ import pytest
 
 from gatewright.agent.foreign.asked_leave import act_of, chosen
 from gatewright.agent.foreign.kept_text import LARGEST, KeptText
-from gatewright.agent.foreign.permission_tool import PERMISSION, Act, PermissionTool
+from gatewright.agent.foreign.permission_tool import ITSELF, PERMISSION, Act, PermissionTool
 from gatewright.agent.foreign.recording import HELD, Paid, Recording, joined
 from gatewright.agent.foreign.said import LOST, Choice, CreateTerminal, Tokens, Update, Variable
 from gatewright.agent.foreign.terminals import line_of
@@ -18,6 +18,7 @@ from gatewright.agent.frontends.acp.jsonrpc import RpcError
 from gatewright.agent.record.messages import Usage
 from gatewright.permissions.rulebook.known_tools import unknown
 from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Command, Text
 from gatewright.tools.files.disk import DISK
 
 HERE = Where(Path("/p"), Path("/p"), Path("/h"))
@@ -37,6 +38,13 @@ def at(*paths: str) -> list[dict[str, str]]:
 
 def test_rules_may_name_it() -> None:
     assert not unknown(PERMISSION)
+
+
+@pytest.mark.parametrize("command", ["", "rm -rf build"])
+def test_its_question_says_who_does_it_and_what_a_yes_does_not_open(command: str) -> None:
+    told = PermissionTool(()).view(Act(title="Tidy up", command=command), None)
+    words = (Text("Its own words: Tidy up", "dim"), Text(ITSELF, "dim"))
+    assert tuple(told) == ((Command(command), *words) if command else words)
 
 
 class TestFacts:
